@@ -17,8 +17,8 @@ export function useLoading(): void {
   useLayoutEffect(register, [register]);
 }
 
-/** Whether the page's first answers are still awaited, counted from its own first moment on. */
-export function useArrival(): { arriving: boolean; register: Register } {
+/** Whether the page's first answers are still awaited, counted from its own first moment on; before it has begun they are. */
+export function useArrival(begun: boolean): { arriving: boolean; register: Register } {
   const [arriving, setArriving] = useState(true);
   const loading = useRef(0);
   const [register] = useState<Register>(() => () => {
@@ -31,7 +31,9 @@ export function useArrival(): { arriving: boolean; register: Register } {
   });
   // Whatever loads has registered by now: effects of children are before their parent's.
   useLayoutEffect(() => {
-    if (loading.current === 0) setArriving(false);
+    if (begun && loading.current === 0) setArriving(false);
+  }, [begun]);
+  useLayoutEffect(() => {
     const longest = setTimeout(() => setArriving(false), LONGEST_MS);
     return () => clearTimeout(longest);
   }, []);

@@ -3,10 +3,10 @@
 // address, and so are the filters that can be cleared when nothing matches them.
 import { Button, Group, Paper, Table, VisuallyHidden } from "@mantine/core";
 import { useMergedRef, useResizeObserver } from "@mantine/hooks";
-import { type CSSProperties, type ReactNode, useState } from "react";
+import { type CSSProperties, memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { tableTexts } from "./texts.ts";
 import type { Foldable } from "./folded.ts";
-import { useFitted } from "./fitted.ts";
+import { sameRows, useFitted } from "./fitted.ts";
 import { NoMatch, Sentence } from "./no-match.tsx";
 import { type Order, useOrder } from "./order.ts";
 
@@ -56,6 +56,11 @@ export function DataTable<Row>({
   const [observed, { width: wanted }] = useResizeObserver<HTMLTableElement>();
   const { table, folded } = useFitted(columns, rows, width);
   const [unfolded, unfold] = useState(false);
+  const latest = useRef(onOpen);
+  useLayoutEffect(() => {
+    latest.current = onOpen;
+  });
+  const [open] = useState(() => (row: Row) => latest.current?.(row));
   const classes = columns.map((column, at) => cellClass(column, !unfolded && folded.includes(at)));
   return (
     <Paper withBorder className="table-frame">
@@ -89,26 +94,7 @@ export function DataTable<Row>({
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {shown.map((row) => (
-              <Table.Tr
-                key={rowKey(row)}
-                data-opens={onOpen === undefined ? undefined : ""}
-                onClick={(event) => {
-                  if (!(event.target as Element).closest("a, button, input")) onOpen?.(row);
-                }}
-              >
-                {columns.map((column, at) => (
-                  <Table.Td
-                    key={column.title}
-                    className={classes[at]}
-                    style={fractionOf(at)}
-                    ta={column.figures || column.acts ? "right" : "left"}
-                  >
-                    {column.cell(row)}
-                  </Table.Td>
-                ))}
-              </Table.Tr>
-            ))}
+            <Rows rows={shown} columns={columns} classes={classes} rowKey={rowKey} onOpen={onOpen && open} />
           </Table.Tbody>
           {columns.some(({ total }) => total !== undefined) && (
             <Table.Tfoot>
@@ -145,6 +131,45 @@ export function DataTable<Row>({
       {shown.length === 0 && (none === undefined ? <NoMatch /> : <Sentence>{none}</Sentence>)}
     </Paper>
   );
+}
+
+interface RowsProps<Row> extends Pick<DataTableProps<Row>, "rows" | "columns" | "rowKey"> {
+  classes: readonly string[];
+  /** The same at every drawing, or absent. */
+  onOpen: ((row: Row) => void) | undefined;
+}
+
+/** Drawn again when rows, columns or what is folded are others: not for a drawer that opens beside them. */
+const Rows = memo(
+  RowsOf,
+  (before, now) =>
+    before.columns === now.columns &&
+    before.onOpen === now.onOpen &&
+    sameRows(before.rows, now.rows) &&
+    sameRows(before.classes, now.classes),
+) as typeof RowsOf;
+
+function RowsOf<Row>({ rows, columns, classes, rowKey, onOpen }: RowsProps<Row>): ReactNode {
+  return rows.map((row) => (
+    <Table.Tr
+      key={rowKey(row)}
+      data-opens={onOpen === undefined ? undefined : ""}
+      onClick={(event) => {
+        if (!(event.target as Element).closest("a, button, input")) onOpen?.(row);
+      }}
+    >
+      {columns.map((column, at) => (
+        <Table.Td
+          key={column.title}
+          className={classes[at]}
+          style={fractionOf(at)}
+          ta={column.figures || column.acts ? "right" : "left"}
+        >
+          {column.cell(row)}
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  ));
 }
 
 function Head<Row>({

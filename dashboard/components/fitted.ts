@@ -19,21 +19,37 @@ export function useFitted(
   const table = useRef<HTMLTableElement>(null);
   const [folded, setFolded] = useState(NONE);
   const titles = columns.map(({ title }) => title).join();
+  const measured = useRef<Measured>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: columns are made anew with each render; their titles tell them apart.
   useLayoutEffect(() => {
     const { current } = table;
+    const before = measured.current;
+    // What the box tells of its width comes after the table was measured in it, and is mostly no news.
+    const sameRoom = width === 0 || Math.round(width) === before?.room;
+    if (sameRoom && before?.titles === titles && sameRows(before.rows, rows)) return;
     const room = current?.parentElement?.clientWidth ?? 0;
     if (current === null || room === 0) return;
+    measured.current = { rows, titles, room };
     current.dataset["measured"] = "";
     alignAmounts(current);
     const widths = { natural: widthsAt(current, "max-content"), least: widthsAt(current, "min-content") };
     current.style.width = "";
     delete current.dataset["measured"];
     const found = foldedOf(columns, widths, room);
-    setFolded((before) => (before.join() === found.join() ? before : found));
+    setFolded((folds) => (folds.join() === found.join() ? folds : found));
   }, [rows, titles, width]);
   return { table, folded };
 }
+
+interface Measured {
+  rows: readonly unknown[];
+  titles: string;
+  room: number;
+}
+
+/** Kept answers keep their rows: a list that was filtered anew is the same one where all of its rows are. */
+export const sameRows = (before: readonly unknown[], now: readonly unknown[]): boolean =>
+  before === now || (before.length === now.length && before.every((row, at) => row === now[at]));
 
 function widthsAt(table: HTMLTableElement, width: "max-content" | "min-content"): number[] {
   table.style.width = width;
@@ -46,14 +62,14 @@ function widthsAt(table: HTMLTableElement, width: "max-content" | "min-content")
  */
 function alignAmounts(table: HTMLTableElement): void {
   const widths = new Map<number, number>();
-  for (const row of table.rows)
-    for (const cell of row.cells) {
-      const fractions = cell.querySelectorAll(".fraction");
-      const [first] = fractions;
-      if (first === undefined) continue;
-      const width = fractions.length > 1 ? Number.NaN : first.getBoundingClientRect().width;
-      widths.set(cell.cellIndex, Math.max(width, widths.get(cell.cellIndex) ?? 0));
-    }
+  let last: HTMLTableCellElement | null = null;
+  for (const fraction of table.querySelectorAll(".fraction")) {
+    const cell = fraction.closest<HTMLTableCellElement>("td, th");
+    if (cell === null) continue;
+    const width = cell === last ? Number.NaN : fraction.getBoundingClientRect().width;
+    widths.set(cell.cellIndex, Math.max(width, widths.get(cell.cellIndex) ?? 0));
+    last = cell;
+  }
   for (const [at, width] of widths)
     table.style.setProperty(`--fraction-${at}`, Number.isNaN(width) ? "0" : `${width}px`);
 }

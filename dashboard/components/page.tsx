@@ -1,6 +1,6 @@
 // The frame of every page: title of the tab, one heading that takes the focus after navigation, actions beside it.
 import { Box, Group, Stack, Text, Title } from "@mantine/core";
-import { type ReactNode, useLayoutEffect, useRef } from "react";
+import { type ReactNode, useDeferredValue, useLayoutEffect, useRef } from "react";
 import { Arrival, useArrival } from "./arrival.ts";
 
 export function Page({ title, lead, actions, children }: PageProps) {
@@ -10,7 +10,9 @@ export function Page({ title, lead, actions, children }: PageProps) {
     document.title = `${title} · Tollgate`;
     heading.current?.focus({ preventScroll: true });
   }, [title]);
-  const { arriving, register } = useArrival();
+  // The heading answers the click; what is below it is made afterwards, in pieces between which the browser paints.
+  const begun = useDeferredValue(true, false);
+  const { arriving, register } = useArrival(begun);
   return (
     <Stack gap="lg" className="page" data-arriving={arriving || undefined}>
       <Group justify="space-between" align="flex-start" gap="sm">
@@ -26,7 +28,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
         </Box>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}
       </Group>
-      <Arrival value={register}>{children}</Arrival>
+      {begun && <Arrival value={register}>{children}</Arrival>}
     </Stack>
   );
 }

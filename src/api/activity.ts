@@ -17,6 +17,43 @@ const PAGE = 200;
 const ofOrganization = { org: id };
 const oneRequest = z.strictObject({ org: id, request: id });
 
+type OperatorRow = z.output<typeof operatorRequests>["data"][number];
+type ActivityRow = z.output<typeof shapes.activityList>["data"][number];
+
+/** Of a CSV: every figure of a row. */
+const REQUEST_COLUMNS: Parameters<typeof csvFile<ActivityRow>>[0]["columns"] = {
+  id: (row) => row.id,
+  at: (row) => row.at,
+  state: (row) => row.state,
+  status: (row) => row.status,
+  code: (row) => row.code,
+  model: (row) => row.model,
+  surface: (row) => row.surface,
+  provider: (row) => row.provider,
+  region: (row) => row.region,
+  scope: (row) => row.scope,
+  key: (row) => row.key.id,
+  key_name: (row) => row.key.name,
+  input_tokens: (row) => row.input_tokens,
+  cached_tokens: (row) => row.cached_tokens,
+  cache_write_tokens: (row) => row.cache_write_tokens,
+  output_tokens: (row) => row.output_tokens,
+  hold_usd: (row) => row.hold_usd,
+  charge_usd: (row) => row.charge_usd,
+  first_part_ms: (row) => row.first_part_ms,
+  total_ms: (row) => row.total_ms,
+  stream: (row) => row.stream,
+  finish_reason: (row) => row.finish_reason,
+  replay_of: (row) => row.replay_of,
+  requests: (row) => row.requests,
+  last_at: (row) => row.last_at,
+  asked_prompt_tokens: (row) => row.asked?.prompt_tokens ?? null,
+  asked_prompt_counted: (row) => row.asked?.prompt_counted ?? null,
+  asked_output_tokens: (row) => row.asked?.output_tokens ?? null,
+  asked_hold_usd: (row) => row.asked?.hold_usd ?? null,
+  details: (row) => row.details && JSON.stringify(row.details),
+};
+
 export const requestsEndpoints = [
   endpoint({
     target: "GET /app/v1/orgs/{org}/activity",
@@ -33,38 +70,7 @@ export const requestsEndpoints = [
     run: ({ input: { org, ...query } }, { reports }) =>
       csvFile({
         name: `activity-${org}-${query.range ?? query.from ?? "all"}`,
-        columns: {
-          id: (row: z.output<typeof shapes.activityList>["data"][number]) => row.id,
-          at: (row) => row.at,
-          state: (row) => row.state,
-          status: (row) => row.status,
-          code: (row) => row.code,
-          model: (row) => row.model,
-          surface: (row) => row.surface,
-          provider: (row) => row.provider,
-          region: (row) => row.region,
-          scope: (row) => row.scope,
-          key: (row) => row.key.id,
-          key_name: (row) => row.key.name,
-          input_tokens: (row) => row.input_tokens,
-          cached_tokens: (row) => row.cached_tokens,
-          cache_write_tokens: (row) => row.cache_write_tokens,
-          output_tokens: (row) => row.output_tokens,
-          hold_usd: (row) => row.hold_usd,
-          charge_usd: (row) => row.charge_usd,
-          first_part_ms: (row) => row.first_part_ms,
-          total_ms: (row) => row.total_ms,
-          stream: (row) => row.stream,
-          finish_reason: (row) => row.finish_reason,
-          replay_of: (row) => row.replay_of,
-          requests: (row) => row.requests,
-          last_at: (row) => row.last_at,
-          asked_prompt_tokens: (row) => row.asked?.prompt_tokens ?? null,
-          asked_prompt_counted: (row) => row.asked?.prompt_counted ?? null,
-          asked_output_tokens: (row) => row.asked?.output_tokens ?? null,
-          asked_hold_usd: (row) => row.asked?.hold_usd ?? null,
-          details: (row) => row.details && JSON.stringify(row.details),
-        },
+        columns: REQUEST_COLUMNS,
         page: (cursor) => activityPage(reports, org, { ...query, cursor, limit: PAGE }),
       }),
   }),
@@ -108,6 +114,25 @@ export const requestsEndpoints = [
     output: operatorRequests,
     run: ({ input: { find, ...query } }, { reports }) =>
       find === undefined ? requestsOfAll(reports, query) : requestsFoundBy(reports, find, query.org),
+  }),
+  endpoint({
+    target: "GET /app/v1/operator/requests.csv",
+    who: "operate",
+    input: operatorRequestsQuery,
+    output: "csv",
+    run: ({ input: { find, ...query } }, { reports }) =>
+      csvFile({
+        name: `requests-${query.org ?? "all"}-${query.range ?? query.from ?? "all"}`,
+        columns: {
+          org: (row: OperatorRow) => row.org.id,
+          org_name: (row: OperatorRow) => row.org.name,
+          ...REQUEST_COLUMNS,
+        },
+        page: (cursor) =>
+          find === undefined
+            ? requestsOfAll(reports, { ...query, cursor, limit: PAGE })
+            : requestsFoundBy(reports, find, query.org),
+      }),
   }),
   endpoint({
     target: "GET /admin/v1/requests",

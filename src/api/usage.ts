@@ -3,7 +3,7 @@ import { z } from "zod";
 import { notFound } from "../domain/unknown-record.ts";
 import { holdUse } from "../reporting/hold-use.ts";
 import { savingsOf } from "../reporting/savings.ts";
-import { usageOf } from "../reporting/usage.ts";
+import { type UsageLine, usageLines, usageOf } from "../reporting/usage.ts";
 import { csvFile } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
@@ -15,6 +15,8 @@ import * as shapes from "./shapes/spend.ts";
 
 const ofOrganization = z.strictObject({ org: id });
 const usageQuery = shapes.usageQuery.extend({ org: id });
+
+const LINES_AT_ONCE = 1000;
 
 export const usageEndpoints = [
   endpoint({
@@ -79,19 +81,13 @@ export const usageEndpoints = [
     input: usageQuery,
     output: "csv",
     run: async ({ input: { org, ...query } }, { reports }) => {
-      const used = await usageOf(reports, org, query);
-      const rows = used.at.flatMap((start, i) =>
-        used.series.flatMap(({ group, second, figures }) => {
-          const sums = figures[i];
-          return sums === null || sums === undefined ? [] : [{ start, group, second, ...sums }];
-        }),
-      );
+      const used = await usageLines(reports, org, query);
       return await csvFile({
         name: `usage-${org}-${used.from.slice(0, 10)}-${used.to.slice(0, 10)}`,
         columns: {
-          [`${used.bucket}_utc`]: (row: (typeof rows)[number]) => row.start,
-          [used.group_by ?? "group"]: (row) => row.group,
-          ...(used.then_by !== null && { [used.then_by]: (row: (typeof rows)[number]) => row.second }),
+          [`${used.bucket}_utc`]: (row: UsageLine) => row.start,
+          [query.group_by ?? "group"]: (row) => row.group,
+          ...(query.then_by !== undefined && { [query.then_by]: (row: UsageLine) => row.second }),
           requests: (row) => row.requests,
           input_tokens: (row) => row.input_tokens,
           cached_tokens: (row) => row.cached_tokens,
@@ -99,7 +95,12 @@ export const usageEndpoints = [
           output_tokens: (row) => row.output_tokens,
           charge_usd: (row) => row.charge_usd,
         },
-        page: async () => ({ data: rows, next_cursor: null }),
+        page: async () => {
+          const data: UsageLine[] = [];
+          for (let next = used.lines.next(); next.done !== true; next = used.lines.next())
+            if (data.push(next.value) === LINES_AT_ONCE) return { data, next_cursor: "" };
+          return { data, next_cursor: null };
+        },
       });
     },
   }),

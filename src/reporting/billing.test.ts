@@ -25,7 +25,7 @@ for (let n = 1; n <= ENTRIES; n += 1)
   );
 
 /** One entry a day, of three months; entry 31 is the first of October. */
-async function page(query: Parameters<typeof ledgerPage>[2]): Promise<{ entries: number[]; plan: string }> {
+async function page(query: Parameters<typeof ledgerPage>[2], lookedAt?: bigint) {
   const sql = sqliteSql({ writer });
   let plan = "";
   const rows: typeof sql.rows = (text, ...values) => {
@@ -37,8 +37,8 @@ async function page(query: Parameters<typeof ledgerPage>[2]): Promise<{ entries:
     return sql.rows(text, ...values);
   };
   const on = { sql: { ...sql, rows }, clock: { nowMs: () => at(ENTRIES) } } as unknown as BillingPorts;
-  const { data } = await ledgerPage(on, "org_a", query);
-  return { entries: data.map(({ n }) => n), plan };
+  const { data, next_cursor, searched_to } = await ledgerPage(on, "org_a", query, lookedAt);
+  return { entries: data.map(({ n }) => n), plan, next_cursor, searched_to };
 }
 const numbers = (from: number, to: number): number[] =>
   Array.from({ length: from - to + 1 }, (_, n) => from - n);
@@ -83,4 +83,22 @@ test("a month before the first entry, and one after the last, have none", async 
   const none = (from: string, to: string) => page({ from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z` });
   expect((await none("2026-07-01", "2026-08-01")).entries).toEqual([]);
   expect((await none("2027-01-01", "2027-02-01")).entries).toEqual([]);
+});
+
+test("a rare kind is looked for among so many entries a page, and the next page goes on from there", async () => {
+  const found: [number[], string | null][] = [];
+  let cursor: string | undefined;
+  do {
+    const { entries, next_cursor, searched_to } = await page({ kind: "grant", cursor }, 25n);
+    found.push([entries, searched_to?.slice(0, 10) ?? null]);
+    cursor = next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  expect(found).toEqual([
+    [[], "2026-11-05"],
+    [[62], "2026-10-11"],
+    [[32], "2026-09-16"],
+    [[2], null],
+  ]);
+  expect((await page({ kind: "grant" })).entries).toEqual([62, 32, 2]);
+  expect(await page({ cursor: "900719925474" }, 25n)).toMatchObject({ entries: numbers(90, 66) });
 });

@@ -11,7 +11,7 @@ import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 import { numberedCursor, requestCursor } from "./cursors.ts";
 import type { LabelBook } from "./labels.ts";
-import { firstEntrySince, newestEntry } from "./ledger-place.ts";
+import { entryNumbered, firstEntrySince, othersTurn, PIECE } from "./ledger-place.ts";
 import { type CreditTransaction, creditTransactionsPage } from "./credit-transactions.ts";
 import { stillRuns } from "./request-time.ts";
 import { windowIfAsked } from "./windows.ts";
@@ -111,42 +111,75 @@ export async function openHolds(
   return { data, next_cursor: rows.length > limit ? (data.at(-1)?.request ?? null) : null };
 }
 
-/** The statement, newest first. */
+/** Entries that a page looks at, whatever it looks for. */
+const LOOKED_AT = 100_000n;
+
+/** The statement, newest first. Where a page is not full and more may follow, `searched_to` says how far back it looked. */
 export async function ledgerPage(
   { sql, clock }: BillingPorts,
   organizationId: string,
   query: LedgerQuery,
+  lookedAt = LOOKED_AT,
 ): Promise<z.output<typeof billingShapes.ledgerList>> {
   const limit = query.limit ?? PAGE;
   const { fromMs, toMs } = windowIfAsked(query, clock.nowMs());
-  const first = (ms: number): Promise<bigint> => firstEntryOf(sql, organizationId, ms);
-  const lowest = fromMs === undefined ? undefined : await first(fromMs);
+  const newest = await lastEntry(sql, organizationId);
+  // Found by its place: a month of long ago is not reached through all that came after it.
+  const place = (ms: number): Promise<bigint> => firstEntrySince(sql, organizationId, { ms, newest });
+  const lowest = fromMs === undefined ? 1n : await place(fromMs);
   // Whoever has a cursor is within the window already.
-  const behind = toMs === undefined || query.cursor !== undefined ? undefined : await first(toMs);
-  const entries = from
-    .selectFrom("ledger_entry")
-    .selectAll()
-    .where((eb) =>
-      eb.and([
-        eb("org_id", "=", organizationId),
-        eb("slot", "=", 0n),
-        ...when(query.cursor, (cursor) => eb("version", "<", BigInt(numberedCursor(cursor)))),
-        ...when(lowest, (version) => eb("version", ">=", version)),
-        ...when(behind, (version) => eb("version", "<", version)),
-        ...when(query.kind, (kind) => eb("kind", "=", kind)),
-        ...(query.holds !== "true" && query.kind === undefined ? [eb("kind", "not in", HOLD_KINDS)] : []),
-      ]),
-    )
-    .orderBy("version", "desc")
-    .limit(limit + 1);
-  const rows = await rowsOf(sql, entries);
+  const cursor = query.cursor === undefined ? undefined : BigInt(numberedCursor(query.cursor));
+  const behind = least(cursor ?? (toMs === undefined ? newest + 1n : await place(toMs)), newest + 1n);
+  const floor = greatest(lowest, behind - lookedAt);
+  const asked = (eb: ExpressionBuilder<Tables, "ledger_entry">) =>
+    eb.and([
+      ...when(query.kind, (kind) => eb("kind", "=", kind)),
+      ...(query.holds !== "true" && query.kind === undefined ? [eb("kind", "not in", HOLD_KINDS)] : []),
+    ]);
+  const rows: Tables["ledger_entry"][] = [];
+  for (let end = behind; end > floor && rows.length <= limit; ) {
+    const first = greatest(floor, end - PIECE);
+    const piece = ofStatement(organizationId, [first, end]).where(asked);
+    rows.push(...(await rowsOf(sql, piece.limit(limit + 1 - rows.length))));
+    end = first;
+    await othersTurn();
+  }
   const data = rows.slice(0, limit).map(entryOf);
-  return { data, next_cursor: rows.length > limit ? String(data.at(-1)?.n) : null };
+  if (rows.length > limit) return { data, next_cursor: String(data.at(-1)?.n), searched_to: null };
+  if (floor <= lowest) return { data, next_cursor: null, searched_to: null };
+  const reached = await entryNumbered(sql, organizationId, floor);
+  return {
+    data,
+    next_cursor: String(floor),
+    searched_to: reached === undefined ? null : printTime(reached.at),
+  };
 }
 
-/** Found by its place: a month of long ago is not reached through all that came after it. */
-const firstEntryOf = async (sql: Sql, organizationId: string, ms: number): Promise<bigint> =>
-  firstEntrySince(sql, organizationId, { ms, newest: await newestEntry(sql, organizationId) });
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+const greatest = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+
+/** Newest first; `end` is not among them. */
+const ofStatement = (organizationId: string, [first, end]: readonly [bigint, bigint]) =>
+  from
+    .selectFrom("ledger_entry")
+    .selectAll()
+    .where("org_id", "=", organizationId)
+    .where("slot", "=", 0n)
+    .where("version", ">=", first)
+    .where("version", "<", end)
+    .orderBy("version", "desc");
+
+/** As it is written, whatever the balance says. */
+async function lastEntry(sql: Sql, organizationId: string): Promise<bigint> {
+  const query = from
+    .selectFrom("ledger_entry")
+    .select("version")
+    .where("org_id", "=", organizationId)
+    .where("slot", "=", 0n)
+    .orderBy("version", "desc")
+    .limit(1);
+  return (await rowOf(sql, query))?.version ?? 0n;
+}
 
 export async function topUpsPage(
   sql: Sql,

@@ -3,12 +3,15 @@ import type { People } from "../people/people.ts";
 import type { Sql } from "../store/sql.ts";
 import { makersOf } from "./key-makers.ts";
 import type { LabelBook } from "./labels.ts";
-import type { Group, UsageCell } from "./usage-cell.ts";
+import type { Group, UsageCell } from "./usage-cells.ts";
 
-export interface GroupNames {
+export interface Grouping {
   /** Null where a cell belongs to no group. */
   of(cell: UsageCell): string | null;
-  label(group: string | null): string;
+  /** What people call these groups. */
+  labels(groups: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** What stands for no group. */
+  none: string;
 }
 
 export interface GroupsPorts {
@@ -17,29 +20,34 @@ export interface GroupsPorts {
   labels: LabelBook;
 }
 
-export async function namesOf(
+/** How cells fall into groups; names are read of those groups only that are shown. */
+export async function groupingOf(
   on: GroupsPorts,
   organizationId: string,
   { group, cells }: { group: Group; cells: readonly UsageCell[] },
-): Promise<GroupNames> {
+): Promise<Grouping> {
   if (group === "provider" || group === "region") {
     const releases = await on.labels.releasesOf(cells.flatMap(({ digest }) => digest ?? []));
     const of = ({ digest }: UsageCell) => releases.get(digest ?? "")?.[group] ?? null;
-    return { of, label: (name) => name ?? "–" };
+    return { of, labels: asTheyAre, none: "–" };
   }
-  if (group === "model") return { of: ({ model }) => model, label: (name) => name ?? "–" };
+  if (group === "model") return { of: ({ model }) => model, labels: asTheyAre, none: "–" };
+  if (group === "key")
+    return {
+      of: ({ key }) => key,
+      labels: async (ids) =>
+        new Map([...(await on.labels.keysOf(organizationId, ids))].map(([id, { name }]) => [id, name])),
+      none: "–",
+    };
   const used = [...new Set(cells.map(({ key }) => key))];
   if (group === "member") return await byMember(on, used);
   const keys = await on.labels.keysOf(organizationId, used);
-  return group === "key"
-    ? { of: ({ key }) => key, label: (id) => (id === null ? "–" : (keys.get(id)?.name ?? id)) }
-    : { of: ({ key }) => keys.get(key)?.scope ?? null, label: (scope) => scope ?? "–" };
+  return { of: ({ key }) => keys.get(key)?.scope ?? null, labels: asTheyAre, none: "–" };
 }
 
-async function byMember(
-  on: Pick<GroupsPorts, "people" | "sql">,
-  used: readonly string[],
-): Promise<GroupNames> {
+const asTheyAre = async (): Promise<ReadonlyMap<string, string>> => new Map();
+
+async function byMember(on: Pick<GroupsPorts, "people" | "sql">, used: readonly string[]): Promise<Grouping> {
   const makers = await makersOf(on.sql, used);
   const ids = [...new Set(makers.values())];
   const people = new Map((await on.people.persons(ids)).map(({ id, name }) => [id, name]));
@@ -49,6 +57,7 @@ async function byMember(
       const maker = makers.get(key);
       return maker !== undefined && people.has(maker) ? maker : null;
     },
-    label: (id) => (id === null ? "not by a member" : (people.get(id) ?? id)),
+    labels: async () => people,
+    none: "not by a member",
   };
 }

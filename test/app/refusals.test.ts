@@ -165,6 +165,16 @@ for (const store of STORES)
       expect(odd.refusal).toMatchObject({ again_at: null, running: [] });
       const named = await root.app("GET /operator/requests", {}, undefined, "?find=running-while-refused");
       expect(named.data.map(({ id, org: of }) => [id, of.id])).toEqual([[runs?.id ?? "", org]]);
+      const csv = async (query: string) => {
+        const { text } = await root.send("GET", `/app/v1/operator/requests.csv${query}`);
+        const [head = "", ...lines] = text.trimEnd().split("\r\n");
+        expect(head).toStartWith("org,org_name,id,at,state,status,code,model,");
+        return lines.map((line) => line.split(",").filter((_, at) => at === 0 || at === 2));
+      };
+      expect(await csv("?find=running-while-refused")).toEqual([[org, runs?.id ?? ""]]);
+      const all = await root.app("GET /operator/requests", {}, undefined, "?state=refused");
+      expect(await csv("?state=refused")).toEqual(all.data.map(({ id, org: of }) => [of.id, id]));
+      expect(all.data.length).toBeGreaterThan(1);
       leaving.abort();
       await running;
     } finally {

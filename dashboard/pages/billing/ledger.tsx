@@ -97,6 +97,7 @@ export function Ledger({ org }: { org: string }) {
             columns={columns(org)}
             onOpen={({ n }) => setFilters({ entry: String(n) })}
             more={moreOf(ledger)}
+            {...(ledger.hasNextPage && { none: words.further })}
           />
         )}
       </Loaded>

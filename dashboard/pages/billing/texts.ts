@@ -27,6 +27,7 @@ export const billingTexts = {
   orders: "Orders",
   payNow: "Pay now",
   purposes: { checkout: "credits", auto_top_up: "automatic top-up" },
+  further: "None among the newest entries that were looked at. Show more looks further back.",
   heldRows: "Holds",
   heldRowsShown: { false: "Hidden", true: "Shown" },
   csv: "Download CSV",

@@ -19,8 +19,6 @@ export const MEASURES = [
 ] as const;
 export type Measure = (typeof MEASURES)[number];
 
-/** More would not be told apart; the rest is one series. */
-const SERIES_AT_MOST = 8;
 const NOTHING = "0.000000000";
 
 export interface UsageChart {
@@ -38,25 +36,21 @@ export interface UsageChart {
 }
 
 export function usageChartOf(usage: Usage, measure: Measure, cumulative: boolean): UsageChart {
-  const names = distinctLabels(usage.rows);
-  const shownNames =
-    names.length <= SERIES_AT_MOST ? names : [...names.slice(0, SERIES_AT_MOST), usageTexts.other];
+  const groups = usage.rows.slice(0, usage.series.length);
+  const names = distinctLabels(usage.rows).slice(0, groups.length);
+  const drawn = allSeries(usage);
+  const shownNames = usage.others_series === null ? names : [...names, usageTexts.other];
   const colours = coloursOf(shownNames, usageTexts.other);
   const series = shownNames.map((name, at) => ({ name, colour: colours[at] ?? "" }));
   const sums = series.map(() => NOTHING);
-  const groups = names.length <= SERIES_AT_MOST ? usage.rows : usage.rows.slice(0, SERIES_AT_MOST);
   const chart: UsageChart = { series, groups, buckets: [], running: undefined, startOf: new Map(), rows: [] };
   const starts = new Map<string, string>();
   for (const [at, start] of usage.at.entries()) {
     const label = bucketLabel(start, usage.bucket);
-    const amounts = series.map(() => NOTHING);
-    for (const [index, { figures }] of usage.series.entries()) {
-      const one = Math.min(index, series.length - 1);
-      amounts[one] = addMoney(amounts[one] ?? NOTHING, decimalOf(figures[at], measure));
-    }
+    const amounts = drawn.map((figures) => decimalOf(figures[at], measure));
     for (const [one, amount] of amounts.entries()) sums[one] = addMoney(sums[one] ?? NOTHING, amount);
     const shown = cumulative ? [...sums] : amounts;
-    const isUsed = usage.series.some(({ figures }) => figures[at] !== null);
+    const isUsed = drawn.some((figures) => figures[at] !== null);
     starts.set(label, start);
     if (start === usage.running_bucket) chart.running = label;
     chart.buckets.push({
@@ -68,6 +62,12 @@ export function usageChartOf(usage: Usage, measure: Measure, cumulative: boolean
   }
   return { ...chart, startOf: starts };
 }
+
+/** Of each group that has one, and of all others together. */
+export const allSeries = ({ series, others_series }: Usage): Usage["series"][number]["figures"][] => [
+  ...series.map(({ figures }) => figures),
+  ...(others_series === null ? [] : [others_series]),
+];
 
 /** Keys and members may share a name: such groups are told apart by the end of their ids. */
 export function distinctLabels(

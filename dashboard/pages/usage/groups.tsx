@@ -19,9 +19,22 @@ interface GroupsProps {
 
 export function Groups({ of, requestsOf, activity }: GroupsProps) {
   const labels = distinctLabels(of.rows);
-  const rows = of.rows.map((row, at) => ({ ...row, label: labels[at] ?? row.label }));
-  const { total } = of;
-  const columns: Column<Usage["rows"][number]>[] = [
+  const { others, total } = of;
+  const rows = [
+    ...of.rows.map((row, at) => ({ ...row, label: labels[at] ?? row.label, one: true })),
+    ...(others === null
+      ? []
+      : [
+          {
+            ...others,
+            group: null,
+            second: null,
+            label: words.others(formatCount(others.groups)),
+            one: false,
+          },
+        ]),
+  ];
+  const columns: Column<(typeof rows)[number]>[] = [
     {
       title: [of.group_by ?? "model", of.then_by]
         .flatMap((group) => (group === null ? [] : words.groups[group]))
@@ -29,7 +42,7 @@ export function Groups({ of, requestsOf, activity }: GroupsProps) {
       always: true,
       total: words.total,
       cell: (row) => {
-        const search = requestsOf(row);
+        const search = row.one ? requestsOf(row) : null;
         return search === null ? (
           <span className="name">{row.label}</span>
         ) : (
@@ -87,7 +100,7 @@ export function Groups({ of, requestsOf, activity }: GroupsProps) {
     <DataTable
       label={words.table}
       rows={rows}
-      rowKey={({ group, second }) => JSON.stringify([group, second])}
+      rowKey={({ group, second, one }) => JSON.stringify([group, second, one])}
       columns={columns}
     />
   );

@@ -11,7 +11,7 @@ import {
   subMoney,
 } from "../../format/money.ts";
 import { usageTexts } from "./texts.ts";
-import { distinctLabels, type Measure } from "./buckets.ts";
+import { allSeries, distinctLabels, type Measure } from "./buckets.ts";
 
 type Usage = Answer<"GET /orgs/{org}/usage">;
 
@@ -27,9 +27,11 @@ export function summaryOf(usage: Usage, measure: Measure, range: string): string
     (best, row, at) => (compareMoney(of(row), best.amount) > 0 ? { amount: of(row), at } : best),
     { amount: NOTHING, at: -1 },
   );
+  // The rows are the dearest groups: by another measure one of the others may be larger.
+  const hidden = usage.others === null ? NOTHING : of(usage.others);
   return [
     words.total(printed, range),
-    ...(largest.at === -1 || usage.rows.length < 2
+    ...(largest.at === -1 || usage.rows.length < 2 || compareMoney(hidden, largest.amount) > 0
       ? []
       : [words.largest(labels[largest.at] ?? "", share(largest.amount, total))]),
     ...trendOf(usage, of),
@@ -44,8 +46,8 @@ function trendOf(usage: Usage, of: (figures: Usage["total"]) => string): string[
     (start) => usage.running_bucket === null || start < usage.running_bucket,
   ).length;
   const sum = (from: number, to: number): string =>
-    usage.series
-      .flatMap(({ figures }) => figures.slice(from, to))
+    allSeries(usage)
+      .flatMap((figures) => figures.slice(from, to))
       .reduce((total, one) => (one === null ? total : addMoney(total, of(one))), NOTHING);
   const half = Math.floor(over / 2);
   const [first, second] = [sum(over - 2 * half, over - half), sum(over - half, over)];

@@ -93,4 +93,5 @@ export const usageTexts = {
   table: "Usage by group",
   total: "Total",
   other: "Other",
+  others: (groups: string) => `${groups} others`,
 } as const;

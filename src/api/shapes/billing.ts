@@ -70,7 +70,10 @@ const ledgerEntry = z.object({
   requests: count,
   hash: z.string(),
 });
-export const ledgerList = listOf(ledgerEntry);
+export const ledgerList = listOf(ledgerEntry).extend({
+  /** Where a page ended that had looked at as many entries as one may, before it was full; what is older is on the next. */
+  searched_to: time.nullable(),
+});
 
 const topUp = z.object({
   at: time,

@@ -131,13 +131,15 @@ export const usage = z.object({
   group_by: usageGroup.nullable(),
   then_by: usageGroup.nullable(),
   total: z.object(figures),
-  /** Dearest group first; the sum of any column is the total's. One row with null without grouping. */
+  /** The 100 dearest groups, dearest first; with `others`, the sum of any column is the total's. One row with null without grouping. */
   rows: z.array(
     z.object({ group: z.string().nullable(), second: z.string().nullable(), label: z.string(), ...figures }),
   ),
   /** At most 400 starts of buckets, UTC. */
   at: z.array(time),
-  /** Series of the same groups, in the order of `rows`; `figures[i]` is of bucket `at[i]`, null where nothing was used. */
+  /** All groups that are in no row, added up. */
+  others: z.object({ groups: count, ...figures }).nullable(),
+  /** Of the first 8 rows, in their order; `figures[i]` is of bucket `at[i]`, null where nothing was used. */
   series: z.array(
     z.object({
       group: z.string().nullable(),
@@ -145,6 +147,8 @@ export const usage = z.object({
       figures: z.array(z.object(figures).nullable()),
     }),
   ),
+  /** Of all groups that have no series, added up. */
+  others_series: z.array(z.object(figures).nullable()).nullable(),
 });
 
 /** A person's own view of Usage: the query of its address, which the page reads as it reads any other. */

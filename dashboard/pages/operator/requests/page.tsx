@@ -3,10 +3,10 @@ import { Alert, Text } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { memo, useMemo } from "react";
 import { read } from "../../../api/read.ts";
-import type { Answer, Row } from "../../../api/routes.ts";
+import { type Answer, addressOf, type Row } from "../../../api/routes.ts";
 import { sessionQuery } from "../../../api/session.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
-import { Link } from "../../../components/link.tsx";
+import { ButtonLink, Link } from "../../../components/link.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Empty, Loading, Trouble } from "../../../components/states.tsx";
 import { operatorPageNames } from "../../../components/texts.ts";
@@ -17,6 +17,7 @@ import { ColumnChooser, useColumns } from "../../activity/column-chooser.tsx";
 import { activityColumns } from "../../activity/columns.tsx";
 import { useListFilters } from "../../activity/list-filters.ts";
 import { Older } from "../../activity/older.tsx";
+import { activityTexts } from "../../activity/texts.ts";
 import { OperatorDrawer } from "./drawer.tsx";
 import { askedOf, isNarrowed, RequestFilters, SHAPE } from "./filters.tsx";
 import { operatorRequestsTexts as words } from "./texts.ts";
@@ -44,7 +45,18 @@ export function OperatorRequestsPage() {
     <Page
       title={operatorPageNames.requests}
       lead={words.lead}
-      actions={<ColumnChooser chosen={chosen} choose={choose} />}
+      actions={
+        <>
+          <ColumnChooser chosen={chosen} choose={choose} />
+          <ButtonLink
+            to={addressOf("GET /operator/requests.csv", {}, askedOf(listed))}
+            reloadDocument
+            variant="default"
+          >
+            {activityTexts.csv}
+          </ButtonLink>
+        </>
+      }
     >
       <RequestFilters filters={listed} set={set} />
       <OperatorDrawer
@@ -71,9 +83,9 @@ interface ColumnTerms {
 
 /** Those of Activity, with whose the request is behind what became of it. */
 function columnsOf({ chosen, listed, set }: ColumnTerms): Column<FoundRow>[] {
-  const addressOf = (id: string): string =>
+  const addressed = (id: string): string =>
     path.operator("requests") + stringifySearch({ ...listed, req: id });
-  const columns = activityColumns({ chosen, addressOf, open: (id) => set({ req: id }) });
+  const columns = activityColumns({ chosen, addressOf: addressed, open: (id) => set({ req: id }) });
   return columns.flatMap((column, at): Column<FoundRow>[] =>
     at === 0 ? [withOwner(column)] : at === 1 ? [column, ORGANIZATION] : [column],
   );

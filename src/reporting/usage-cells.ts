@@ -1,0 +1,146 @@
+// What was used, in cells of one bucket each: from the hourly roll-ups that settlement writes in its own transaction, so that
+// every sum is the ledger's.
+import type * as spendShapes from "../api/shapes/spend.ts";
+import type { z } from "zod";
+import { sql as fragment } from "kysely";
+import { exact, exactTotal, from, rowsOf, when } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import { WRITTEN_TOKENS } from "../store/written-tokens.ts";
+import { hoursUsed } from "./hours-used.ts";
+import { sinceRequest } from "./request-time.ts";
+import { bucketOf } from "./usage-buckets.ts";
+
+const HOUR_MS = 3_600_000;
+
+export type Group = NonNullable<z.output<typeof spendShapes.usage>["group_by"]>;
+
+export interface Sums {
+  requests: number;
+  input: bigint;
+  cached: bigint;
+  /** To a cache. */
+  written: bigint;
+  output: bigint;
+  charge: bigint;
+}
+
+/** What one key spent on one model within one bucket; "" and null where nothing is told apart by it. */
+export interface UsageCell extends Sums {
+  key: string;
+  model: string;
+  /** Of the release that served. */
+  digest: string | null;
+  bucket: number;
+}
+
+interface Asked {
+  organizationId: string;
+  query: z.output<typeof spendShapes.usageQuery>;
+  fromMs: number;
+  toMs: number;
+  bucketMs: number;
+}
+
+/** Who served is not in the roll-ups: by provider or region, the requests themselves are added up. */
+export const usageCells = (sql: Sql, asked: Asked): Promise<UsageCell[]> =>
+  [asked.query.group_by, asked.query.then_by].some((group) => group === "provider" || group === "region")
+    ? fromRequests(sql, asked)
+    : fromRollUps(sql, asked);
+
+/** By which columns each group is told apart. */
+const TOLD_BY = {
+  key: "key_id",
+  member: "key_id",
+  scope: "key_id",
+  model: "model",
+  provider: "release_digest",
+  region: "release_digest",
+} as const satisfies Record<Group, string>;
+
+/** Of these columns those that the groups need: a store with ten thousand keys adds them up where nobody asks for keys. */
+function apart<Column extends string>(query: Asked["query"], columns: readonly Column[]): Column[] {
+  const needed = new Set<string>(
+    [query.group_by, query.then_by].flatMap((group) => (group ? TOLD_BY[group] : [])),
+  );
+  return columns.filter((column) => needed.has(column));
+}
+
+async function fromRollUps(sql: Sql, asked: Asked): Promise<UsageCell[]> {
+  const bucket = bucketOf("hour", asked.fromMs / HOUR_MS, asked.bucketMs / HOUR_MS);
+  const { key, model } = asked.query;
+  const told = apart(asked.query, ["key_id", "model"]);
+  const part = { first: asked.fromMs / HOUR_MS, behind: asked.toMs / HOUR_MS, key, model };
+  const query = hoursUsed(sql, asked.organizationId, part)
+    .groupBy([...told, bucket])
+    .select(told)
+    .select((eb) => [
+      bucket.as("bucket"),
+      exactTotal(eb.ref("requests")).as("counted"),
+      exactTotal(eb.ref("input_tokens")).as("input"),
+      exactTotal(eb.ref("cached_tokens")).as("cached"),
+      exactTotal(eb.ref("cache_write_tokens")).as("written"),
+      exactTotal(eb.ref("output_tokens")).as("output"),
+      exactTotal(eb.ref("charge")).as("spent"),
+    ]);
+  return (await rowsOf(sql, query)).map((row) => cellOf({ ...row, counted: exact(row.counted) }));
+}
+
+/** An id is given when a request arrives, its time is that of its admission: a little later. */
+const ADMITTED_WITHIN_MS = HOUR_MS;
+
+async function fromRequests(sql: Sql, asked: Asked): Promise<UsageCell[]> {
+  const bucket = bucketOf("admitted_at", asked.fromMs, asked.bucketMs);
+  const told = apart(asked.query, ["key_id", "model", "release_digest"]);
+  const query = from
+    .selectFrom("request")
+    .where((eb) =>
+      eb.and([
+        eb("org_id", "=", asked.organizationId),
+        eb("request_id", ">=", sinceRequest(asked.fromMs - ADMITTED_WITHIN_MS)),
+        eb("request_id", "<", sinceRequest(asked.toMs + ADMITTED_WITHIN_MS)),
+        eb("admitted_at", ">=", BigInt(asked.fromMs)),
+        eb("admitted_at", "<", BigInt(asked.toMs)),
+        ...when(asked.query.key, (key) => eb("key_id", "=", key)),
+        ...when(asked.query.model, (model) => eb("model", "=", model)),
+        eb("state", "=", "settled"),
+      ]),
+    )
+    .groupBy([...told, bucket])
+    .select(told)
+    .select((eb) => [
+      bucket.as("bucket"),
+      eb.fn.countAll<bigint>().as("counted"),
+      exactTotal(eb.ref("prompt_tokens")).as("input"),
+      exactTotal(eb.ref("cached_tokens")).as("cached"),
+      exactTotal(fragment<bigint>`${fragment.raw(WRITTEN_TOKENS[sql.dialect])}`).as("written"),
+      exactTotal(eb.ref("completion_tokens")).as("output"),
+      exactTotal(eb.ref("charge")).as("spent"),
+    ]);
+  return (await rowsOf(sql, query)).map(cellOf);
+}
+
+interface CellRow {
+  bucket: bigint;
+  key_id?: string;
+  model?: string;
+  release_digest?: string | null;
+  counted: bigint;
+  input: string | null;
+  cached: string | null;
+  written: string | null;
+  output: string | null;
+  spent: string | null;
+}
+
+const cellOf = (row: CellRow): UsageCell => ({
+  key: row.key_id ?? "",
+  model: row.model ?? "",
+  digest: row.release_digest ?? null,
+  bucket: Number(row.bucket),
+  requests: Number(row.counted),
+  input: exact(row.input),
+  cached: exact(row.cached),
+  written: exact(row.written),
+  output: exact(row.output),
+  charge: exact(row.spent),
+});
