@@ -1,4 +1,4 @@
-// What is earned, reckoned from rows as both stores give them: known only where one list price holds for every route.
+// What is earned, reckoned from rows as both stores give them: where several list prices may hold, between which amounts it lies.
 import { expect, test } from "bun:test";
 import { openTable } from "../releases/catalogue/table.ts";
 import type { RouteStanding } from "../releases/standing.ts";
@@ -48,39 +48,58 @@ test("a model whose one price is listed: charge beside cost, to the nano-dollar"
   expect(found).toMatchObject({
     charge_usd: usd(cost * 2n),
     known_charge_usd: usd(cost * 2n),
-    list_cost_usd: usd(cost),
-    margin_percent: 50,
+    list_cost_usd: { least: usd(cost), most: usd(cost) },
+    margin_percent: { least: 50, most: 50 },
     variance_usd: "0.000000007",
-    models: [{ model: "m", list_cost_usd: usd(cost), margin_percent: 50, unknown: null }],
+    models: [{ model: "m", margin_percent: { least: 50, most: 50 }, unknown: null }],
   });
 });
 
-test("what would have to be guessed is said to be unknown, and is in no sum", async () => {
+test("where a price has steps, or routes cost differently, the cost lies between the lowest and the highest", async () => {
   const [mine, theirs] = [`my-${first.provider}`, `my-${stepped.provider}`];
+  const other = flat.find((one) => one.provider === first.provider && listed(one) > listed(first));
+  const [step] = stepped.tiers;
+  if (other === undefined || step === undefined) throw new Error("one price");
+  const [low, high] = [listed(stepped), listed({ ...stepped, rates: step.rates })];
+  expect(high).toBeGreaterThan(low);
   const found = await margin(
-    [used("gone", 4n), used("steps", 3n), used("two", 2n), used("odd", 1n)],
+    [used("steps", high * 2n), used("two", listed(other) * 4n)],
+    [route("steps", theirs, stepped.model), route("two", mine, first.model), route("two", mine, other.model)],
+  );
+  expect(found.models).toMatchObject([
+    { model: "steps", list_cost_usd: { least: usd(low), most: usd(high) }, margin_percent: { least: 50 } },
+    {
+      model: "two",
+      list_cost_usd: { least: usd(listed(first)), most: usd(listed(other)) },
+      margin_percent: { least: 75 },
+    },
+  ]);
+  expect(found.list_cost_usd).toEqual({
+    least: usd(low + listed(first)),
+    most: usd(high + listed(other)),
+  });
+  expect(found.margin_percent?.most).toBeGreaterThan(found.margin_percent?.least ?? 100);
+});
+
+test("what would have to be guessed is said to be unknown, and is in no sum", async () => {
+  const found = await margin(
+    [used("gone", 4n), used("half", 2n), used("odd", 1n)],
     [
-      route("steps", theirs, stepped.model),
-      route("two", mine, first.model),
-      route(
-        "two",
-        mine,
-        flat.find((one) => one.provider === first.provider && listed(one) !== listed(first))?.model ?? "",
-      ),
+      route("half", `my-${first.provider}`, first.model),
+      route("half", "another", first.model),
       route("odd", "another", first.model),
     ],
   );
   expect(found.models.map(({ model, unknown }) => [model, unknown])).toEqual([
     ["gone", "no_route"],
-    ["steps", "price_steps"],
-    ["two", "several_prices"],
+    ["half", "not_listed"],
     ["odd", "not_listed"],
   ]);
-  expect(found).toMatchObject({ charge_usd: usd(10n), known_charge_usd: usd(0n), margin_percent: null });
+  expect(found).toMatchObject({ charge_usd: usd(7n), known_charge_usd: usd(0n), margin_percent: null });
 });
 
 test("a loss is a negative margin", async () => {
   const cost = listed(first);
   const found = await margin([used("m", cost / 2n)], [route("m", `my-${first.provider}`, first.model)]);
-  expect(found.margin_percent).toBe(-100);
+  expect(found.margin_percent).toEqual({ least: -100, most: -100 });
 });

@@ -1,6 +1,7 @@
 // What is earned in 30 days: charges beside what providers list for the same tokens, where that is known. List prices come
-// from the table that ships with this program; what this installation agreed with a provider nobody here knows. Whatever would
-// have to be guessed (steps of a price, several prices) is said to be unknown, not estimated.
+// from the table that ships with this program; what this installation agreed with a provider nobody here knows. Sums of tokens
+// do not tell which step of a price or which of several routes each request paid: the cost lies between the lowest and the
+// highest of them, and that is what is said, no estimate.
 import type { z } from "zod";
 import type * as homeShapes from "../api/shapes/home.ts";
 import { formatUsd, nanoUsd, parseUsd, ZERO_USD } from "../domain/money.ts";
@@ -32,11 +33,11 @@ const MILLION = 1_000_000n;
 const organizations = from.selectFrom("organization").select("org_id");
 
 /** Nano-USD per million tokens. */
-interface ListPrice {
-  input: bigint;
-  cached: bigint;
-  written: bigint;
-  output: bigint;
+type ListPrice = Record<"input" | "cached" | "written" | "output", bigint>;
+
+interface Between<One> {
+  least: One;
+  most: One;
 }
 
 interface Used {
@@ -60,28 +61,29 @@ export async function marginOf(on: MarginPorts): Promise<Margin> {
       used,
       ...(typeof price === "string"
         ? { cost: null, unknown: price }
-        : { cost: costOf(used, price), unknown: null }),
+        : { cost: { least: costOf(used, price.least), most: costOf(used, price.most) }, unknown: null }),
     };
   });
-  const known = models.filter(({ cost }) => cost !== null);
-  const [charged, cost] = [
-    sum(known.map(({ used }) => used.charge)),
-    sum(known.map((one) => one.cost ?? 0n)),
-  ];
+  const known = models.flatMap(({ used, cost }) => (cost === null ? [] : [{ charge: used.charge, cost }]));
+  const charged = sum(known.map(({ charge }) => charge));
+  const cost = {
+    least: sum(known.map((one) => one.cost.least)),
+    most: sum(known.map((one) => one.cost.most)),
+  };
   return {
     from: printTime(firstHour * HOUR_MS),
     to: printTime(nowMs),
     charge_usd: usd(sum(models.map(({ used }) => used.charge))),
     variance_usd: usd(await varianceSince(on.sql, firstHour * HOUR_MS)),
     known_charge_usd: usd(charged),
-    list_cost_usd: usd(cost),
-    margin_percent: percentOf(charged, cost),
+    list_cost_usd: printed(cost),
+    margin_percent: marginBetween(charged, cost),
     source: `${table.source}, ${table.date}`,
     models: models.slice(0, MODELS_SHOWN).map((one) => ({
       model: one.used.model,
       charge_usd: usd(one.used.charge),
-      list_cost_usd: one.cost === null ? null : usd(one.cost),
-      margin_percent: one.cost === null ? null : percentOf(one.used.charge, one.cost),
+      list_cost_usd: one.cost === null ? null : printed(one.cost),
+      margin_percent: one.cost === null ? null : marginBetween(one.used.charge, one.cost),
       unknown: one.unknown,
     })),
   };
@@ -89,9 +91,17 @@ export async function marginOf(on: MarginPorts): Promise<Margin> {
 
 const usd = (amount: bigint): string => formatUsd(nanoUsd(amount));
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, one) => total + one, 0n);
-/** Of the charge, in tenths of a percent; null where nothing was charged. */
-const percentOf = (charge: bigint, cost: bigint): number | null =>
-  charge <= 0n ? null : Number(((charge - cost) * 1000n) / charge) / 10;
+const printed = ({ least, most }: Between<bigint>): Between<string> => ({
+  least: usd(least),
+  most: usd(most),
+});
+
+/** Null where nothing was charged. What costs most leaves least. */
+const marginBetween = (charge: bigint, cost: Between<bigint>): Between<number> | null =>
+  charge <= 0n ? null : { least: percentOf(charge, cost.most), most: percentOf(charge, cost.least) };
+
+/** Of the charge, in tenths of a percent. */
+const percentOf = (charge: bigint, cost: bigint): number => Number(((charge - cost) * 1000n) / charge) / 10;
 
 /** The dearest first. */
 async function usedSince(sql: Sql, firstHour: number): Promise<Used[]> {
@@ -138,41 +148,48 @@ const costOf = ({ input, cached, written, output }: Used, price: ListPrice): big
   return nano / MILLION;
 };
 
-/** Of all routes that serve the model today, where they have one price that holds for every prompt. */
+/** Of all routes that serve the model today, rate by rate: the lowest and the highest that any of them lists. */
 function priceOf(
   { standings, providers }: Pick<MarginPorts, "standings" | "providers">,
   table: PriceTable,
   model: string,
-): ListPrice | NonNullable<Unknown> {
+): Between<ListPrice> | NonNullable<Unknown> {
   const kinds = new Map(providers.map(({ name, kind }) => [name, kind]));
   const routes = standings().filter(({ release }) => release.model === model);
-  if (routes.length === 0) return "no_route";
-  const prices = routes.map(({ release }) => {
+  const prices = routes.flatMap(({ release }) => {
     const kind = kinds.get(release.provider);
     const entry = table.entries.find((one) => one.provider === kind && one.model === release.upstreamModel);
-    return entry === undefined ? "not_listed" : listPrice(entry);
+    return entry === undefined ? [null] : listPrices(entry);
   });
-  const [first] = prices;
-  const odd = prices.find((price) => typeof price === "string");
-  if (typeof odd === "string") return odd;
-  const same = new Set(prices.map((price) => typeof price !== "string" && printed(price)));
-  return first === undefined || typeof first === "string" || same.size > 1 ? "several_prices" : first;
-}
-
-const printed = ({ input, cached, written, output }: ListPrice): string =>
-  `${input} ${cached} ${written} ${output}`;
-
-function listPrice({ rates, tiers }: TableEntry): ListPrice | "price_steps" | "not_listed" {
-  if (tiers.length > 0) return "price_steps";
-  const nano = (rate: TableEntry["rates"]["input_per_million"]): bigint | null =>
-    rate === undefined ? null : parseUsd(printDecimal(rate));
-  const input = nano(rates.input_per_million);
-  const output = nano(rates.output_per_million);
-  if (input === null || output === null) return "not_listed";
+  const listed = prices.filter((price) => price !== null);
+  const [first] = listed;
+  if (routes.length === 0) return "no_route";
+  if (first === undefined || listed.length < prices.length) return "not_listed";
+  const of = (rate: keyof ListPrice): bigint[] => listed.map((price) => price[rate]);
+  const by = (choose: (amounts: bigint[]) => bigint): ListPrice => ({
+    input: choose(of("input")),
+    cached: choose(of("cached")),
+    written: choose(of("written")),
+    output: choose(of("output")),
+  });
   return {
-    input,
-    output,
-    cached: nano(rates.cached_input_per_million) ?? input,
-    written: nano(rates.cache_write_per_million) ?? input,
+    least: by((amounts) => amounts.reduce((least, one) => (one < least ? one : least))),
+    most: by((amounts) => amounts.reduce((most, one) => (one > most ? one : most))),
   };
 }
+
+/** One, and one more for each of its steps; null where a rate is not told. */
+const listPrices = ({ rates, tiers }: TableEntry): (ListPrice | null)[] =>
+  [rates, ...tiers.map((tier) => ({ ...rates, ...tier.rates }))].map((step) => {
+    const nano = (rate: TableEntry["rates"]["input_per_million"]): bigint | null =>
+      rate === undefined ? null : parseUsd(printDecimal(rate));
+    const input = nano(step.input_per_million);
+    const output = nano(step.output_per_million);
+    if (input === null || output === null) return null;
+    return {
+      input,
+      output,
+      cached: nano(step.cached_input_per_million) ?? input,
+      written: nano(step.cache_write_per_million) ?? input,
+    };
+  });

@@ -93,7 +93,10 @@ async function labelsOf(
   shown: readonly UsageGroup[],
 ): Promise<(group: UsageGroup) => string> {
   const labels = await Promise.all(
-    groupings.map((one, at) => one?.labels([...new Set(shown.flatMap(({ place }) => place[at] ?? []))])),
+    groupings.map(async (one, at) => {
+      const groups = new Set(shown.flatMap(({ place }) => place[at] ?? []));
+      return await one?.labels([...groups]);
+    }),
   );
   const nameOf = (one: Grouping, at: number, group: string | null): string =>
     group === null ? one.none : (labels[at]?.get(group) ?? group);

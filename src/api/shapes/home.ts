@@ -24,6 +24,9 @@ export const homeTraffic = z.object({
   hours: z.array(z.object({ at: time, requests: count, charge_usd: usd })),
 });
 
+/** Both the same where one price holds; apart where routes cost differently, or a price has steps by the prompt's length. */
+const between = <One extends z.ZodType>(one: One) => z.object({ least: one, most: one });
+
 /** Of 30 days. */
 export const homeMargin = z.object({
   from: time,
@@ -33,9 +36,9 @@ export const homeMargin = z.object({
   variance_usd: usd,
   /** Where `known` is true: charges of those models, and what their provider lists for the same tokens. */
   known_charge_usd: usd,
-  list_cost_usd: usd,
+  list_cost_usd: between(usd),
   /** Null where nothing is known. */
-  margin_percent: z.number().nullable(),
+  margin_percent: between(z.number()).nullable(),
   /** The table of list prices, and its day. */
   source: z.string(),
   models: z.array(
@@ -43,10 +46,10 @@ export const homeMargin = z.object({
       model: z.string(),
       charge_usd: usd,
       /** Null where it is not known. */
-      list_cost_usd: usd.nullable(),
-      margin_percent: z.number().nullable(),
+      list_cost_usd: between(usd).nullable(),
+      margin_percent: between(z.number()).nullable(),
       /** Why it is not. */
-      unknown: z.enum(["not_listed", "several_prices", "price_steps", "no_route"]).nullable(),
+      unknown: z.enum(["not_listed", "no_route"]).nullable(),
     }),
   ),
 });

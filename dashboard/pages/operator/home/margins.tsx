@@ -24,13 +24,25 @@ export const ModelMargins = ({ of }: { of: Margin }) => (
   </Section>
 );
 
+export const marginText = (margin: Margin["margin_percent"]): string =>
+  margin === null ? "–" : words.between(`${margin.least} %`, `${margin.most} %`);
+
 const COLUMNS: Column<OfModel>[] = [
   { title: words.columns.model, always: true, cell: ({ model }) => <span className="name">{model}</span> },
   { title: words.columns.charged, figures: true, cell: ({ charge_usd }) => <Money usd={charge_usd} /> },
   {
     title: words.columns.cost,
     figures: true,
-    cell: ({ list_cost_usd }) => (list_cost_usd === null ? "–" : <Money usd={list_cost_usd} />),
+    cell: ({ list_cost_usd: cost }) =>
+      cost === null ? (
+        "–"
+      ) : cost.least === cost.most ? (
+        <Money usd={cost.most} />
+      ) : (
+        <>
+          <Money usd={cost.least} /> – <Money usd={cost.most} />
+        </>
+      ),
   },
   {
     title: words.columns.margin,
@@ -38,7 +50,7 @@ const COLUMNS: Column<OfModel>[] = [
     always: true,
     cell: ({ margin_percent, unknown }) =>
       unknown === null ? (
-        `${margin_percent ?? "–"} %`
+        marginText(margin_percent)
       ) : (
         <Text size="xs" c="dimmed" component="span" style={{ whiteSpace: "normal" }}>
           {words.unknown[unknown]}

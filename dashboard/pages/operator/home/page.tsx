@@ -13,7 +13,7 @@ import { formatCount, formatShare } from "../../../format/count.ts";
 import { formatSpan } from "../../../format/time.ts";
 import { path } from "../../../path-builder.ts";
 import { Ending } from "./ending.tsx";
-import { ModelMargins } from "./margins.tsx";
+import { ModelMargins, marginText } from "./margins.tsx";
 import { Providers } from "./providers.tsx";
 import { operatorHomeTexts as words } from "./texts.ts";
 import { Traffic } from "./traffic.tsx";
@@ -76,7 +76,7 @@ function beside(now: number, before: number): string {
 const MarginTiles = ({ of }: { of: Answer<"GET /operator/home/margin"> }) => (
   <>
     <Tile title={words.margin} note={of.margin_percent === null ? words.marginUnknown : words.marginNote}>
-      {of.margin_percent === null ? "–" : `${of.margin_percent} %`}
+      {marginText(of.margin_percent)}
     </Tile>
     <Tile title={words.variance} note={words.varianceNote} to={path.operator("providers")}>
       <Money usd={of.variance_usd} />

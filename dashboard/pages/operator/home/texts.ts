@@ -9,6 +9,8 @@ export const operatorHomeTexts = {
   running: (count: string) => `${count} running now`,
   margin: "Margin, 30 days",
   marginNote: "against list prices, where they are known",
+  /** Of an amount in words, least first; once where both are the same. */
+  between: (least: string, most: string) => (least === most ? least : `${least} to ${most}`),
   marginUnknown: "no list price is known for these models",
   variance: "Paid by the platform, 30 days",
   varianceNote: "price above what customers were charged",
@@ -39,12 +41,10 @@ export const operatorHomeTexts = {
   over: "over",
   marginByModel: "Margin by model, 30 days",
   marginLead: (source: string) =>
-    `What customers were charged, and what providers list for the same tokens (${source}). What you agreed with a provider is not known here.`,
+    `What customers were charged, and what providers list for the same tokens (${source}). Where routes cost differently, or a price depends on the prompt's length, from the lowest to the highest. What you agreed with a provider is not known here.`,
   noUse: "Nothing was charged in 30 days.",
   unknown: {
     not_listed: "not in the price table",
-    several_prices: "its routes cost differently",
-    price_steps: "its price depends on the prompt's length",
     no_route: "has no route any more",
   },
   columns: {
