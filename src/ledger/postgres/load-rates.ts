@@ -15,18 +15,15 @@ import { statement, transposed } from "./query.ts";
 
 const COLUMNS = selected(LOAD.rateLimit, "l");
 
-const OF_ADMISSIONS = statement(
+// What admissions ask for, and what requests that change were counted for. A batch has many requests of few keys and models:
+// each row once, not once for each request.
+const LIMITS = statement(
   "rate_limits",
-  `SELECT ${COLUMNS} FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (org_id, key_id, model)
-   JOIN rate_limit l ON l.org_id IN ('', asked.org_id) AND l.key_id IN ('', asked.key_id) AND l.model IN ('', asked.model)`,
-);
-// A batch ends many requests of few keys and models: each row once, not once for each request.
-const OF_REQUESTS = statement(
-  "rate_limits_of_requests",
   `SELECT ${COLUMNS} FROM (
-     SELECT DISTINCT r.org_id, r.key_id, r.model FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
-     JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id) AS ended
-   JOIN rate_limit l ON l.org_id IN ('', ended.org_id) AND l.key_id IN ('', ended.key_id) AND l.model IN ('', ended.model)`,
+     SELECT org_id, key_id, model FROM unnest($1::text[], $2::text[], $3::text[]) AS coming (org_id, key_id, model)
+     UNION SELECT r.org_id, r.key_id, r.model FROM unnest($4::text[], $5::text[]) AS asked (org_id, request_id)
+     JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id) AS counted
+   JOIN rate_limit l ON l.org_id IN ('', counted.org_id) AND l.key_id IN ('', counted.key_id) AND l.model IN ('', counted.model)`,
 );
 // All that run are fewer than all that an organization ever sent.
 const RUNNING = statement(
@@ -114,15 +111,9 @@ class RatesOfBatch {
     for (const operation of operations) this.asked.add(operation);
     const places = operations.flatMap(placeOf).map((at) => [at.organizationId, at.keyId, at.model]);
     const requests = operations.flatMap(requestsOf).map((at) => [at.organizationId, at.requestId]);
+    const values = [...transposed(distinct(places), 3), ...transposed(requests, 2)];
     return this.asking(
-      [
-        ...(places.length === 0
-          ? []
-          : [{ statement: OF_ADMISSIONS, values: transposed(distinct(places), 3) }]),
-        ...(requests.length === 0
-          ? []
-          : [{ statement: OF_REQUESTS, values: transposed(distinct(requests), 2) }]),
-      ],
+      places.length + requests.length === 0 ? [] : [{ statement: LIMITS, values }],
       putRateLimit,
     );
   }
