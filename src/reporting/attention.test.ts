@@ -97,6 +97,26 @@ test("keys: at the limit, blocked by holds alone, near it; each with what is spe
   ]);
 });
 
+test("of many keys twenty are told, those at their limit before those near it, and how many more there are", async () => {
+  const near = Array.from({ length: 15 }, (_, n) => key(`near${n}`, [10, 9.5, 0]));
+  const spent = Array.from({ length: 985 }, (_, n) => key(`spent${n}`, [10, 10, 0]));
+  const found = await attentionOf(on([]), "org_a", { ...well, keys: [...near, ...spent] });
+  expect(found.map(({ kind }) => kind)).toEqual([...Array(20).fill("key_at_limit"), "key_near_limit"]);
+  expect(found.at(-1)).toEqual({
+    kind: "key_near_limit",
+    target: null,
+    search: null,
+    text: "980 more keys are at or near a limit.",
+  });
+  const few = await attentionOf(on([]), "org_a", { ...well, keys: [...near, ...spent.slice(0, 6)] });
+  expect(few.map(({ kind }) => kind)).toEqual([
+    ...Array(14).fill("key_near_limit"),
+    ...Array(6).fill("key_at_limit"),
+    "key_near_limit",
+  ]);
+  expect(few.at(-1)?.text).toBe("One more key is at or near a limit.");
+});
+
 test("routes: a release that ends within 48 hours, and one that is closed with why; a later one is not told of", async () => {
   const routes = [
     route("later", 48),

@@ -51,7 +51,7 @@ export async function attentionOf(
   const { data: rules } = await on.alertService.rules(organizationId);
   return [
     ...ofCredits(figures),
-    ...figures.keys.flatMap(ofKey),
+    ...ofKeys(figures.keys),
     ...entitlements.flatMap(({ id, model, expiresAtMs }): Warning[] =>
       expiresAtMs === null || expiresAtMs - nowMs >= ENTITLEMENT_SOON_MS
         ? []
@@ -95,11 +95,37 @@ function ofCredits({ debt, burn, available }: Figures): Warning[] {
 /** Milliseconds that an amount lasts; whole hours. */
 const hoursAt = (amount: NanoUsd, aDay: NanoUsd): number => Number((amount * 24n) / aDay) * HOUR_MS;
 
-function ofKey(key: KeyRecord): Warning[] {
-  const found = limitStanding(key);
-  if (found === null) return [];
-  const [kind, sentence] = OF_LIMIT[found.standing];
-  return [{ kind, target: key.id, search: key.id, text: sentence(key.name, found.span) }];
+/** Of a thousand keys each may be at its limit: the first of each standing are told one by one, the worst standing first. */
+const KEYS_TOLD = 20;
+const WORST_FIRST = ["reached", "held", "near"] as const;
+
+function ofKeys(keys: readonly KeyRecord[]): Warning[] {
+  const found = keys.flatMap((key) => {
+    const standing = limitStanding(key);
+    return standing === null ? [] : [{ key, ...standing }];
+  });
+  const told = new Set(
+    WORST_FIRST.flatMap((standing) => found.filter((one) => one.standing === standing)).slice(0, KEYS_TOLD),
+  );
+  const others = found.length - told.size;
+  return [
+    ...found.filter((one) => told.has(one)).map(ofKey),
+    ...(others === 0
+      ? []
+      : [{ kind: "key_near_limit" as const, target: null, search: null, text: moreKeys(others) }]),
+  ];
+}
+
+const moreKeys = (keys: number): string =>
+  keys === 1 ? "One more key is at or near a limit." : `${keys} more keys are at or near a limit.`;
+
+function ofKey({
+  key,
+  standing,
+  span,
+}: { key: KeyRecord } & NonNullable<ReturnType<typeof limitStanding>>): Warning {
+  const [kind, sentence] = OF_LIMIT[standing];
+  return { kind, target: key.id, search: key.id, text: sentence(key.name, span) };
 }
 
 type Sentence = (name: string, span: LimitedSpan) => string;
