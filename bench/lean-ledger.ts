@@ -2,24 +2,28 @@
 // tables and as durable. What waits is one transaction, as in the product; nothing is loaded, decided or compared with what
 // was read. What an admission and its settlement cost above this is what deciding costs (performance.md §5).
 import { loadConfig } from "../src/config/config.ts";
-import { FORMATS } from "../src/gateway/formats/formats.ts";
 import { newRequestId } from "../src/lib/id.ts";
-import { createLog } from "../src/lib/log.ts";
-import { jobsOn } from "../src/main/jobs.ts";
-import { openStore } from "../src/main/store.ts";
 import { openSqliteStore } from "../src/store/sqlite.ts";
-import { releaseOf, World } from "../test/ledger/world.ts";
-import { answeredAttempt, servePairs } from "./pairs.ts";
+import { releaseOf } from "../test/ledger/world.ts";
+import {
+  ATTEMPTS,
+  CHARGE,
+  COMPLETION_TOKENS,
+  HOLD,
+  hourOf,
+  LeanBooks,
+  monthOf,
+  organizationWithKey,
+  PROMPT_TOKENS,
+} from "./lean-books.ts";
+import { servePairs } from "./pairs.ts";
 
 const directory = process.env["DIRECTORY"] ?? "";
 const config = loadConfig({ env: process.env, cwd: directory, flags: { dataDir: directory } });
-const { organizationId, keyId } = await prepared();
+const { organizationId, keyId } = await organizationWithKey(config);
 const { writer, epoch } = openSqliteStore(config.dataDir);
 const { digest, model } = releaseOf();
-const HOLD = 20_000_000;
-const CHARGE = 10_000_000;
-const HOUR_MS = 3_600_000;
-const ATTEMPTS = JSON.stringify([answeredAttempt(releaseOf())]);
+const books = new LeanBooks(epoch * 1e9);
 
 const open = writer.prepare(
   `INSERT INTO request (org_id, request_id, key_id, model, tier, stream, state, epoch, admitted_at, deadline_at, month,
@@ -54,37 +58,6 @@ const balance = writer.prepare(
    WHERE org_id = ?1 AND slot = 0`,
 );
 
-/** An organization with credits and a key, as the product makes them. */
-async function prepared(): Promise<{ organizationId: string; keyId: string }> {
-  const jobs = jobsOn(createLog("error"));
-  const store = await openStore(config, { clock: undefined, jobs, formats: FORMATS });
-  const world = new World(store.ledger);
-  await world.publish();
-  const key = await world.key(await world.organization(1_000_000));
-  await store.ledger.close();
-  await store.close();
-  return key;
-}
-
-interface Books {
-  available: number;
-  held: number;
-  spent: number;
-  version: number;
-  head: Uint8Array;
-  txn: number;
-}
-
-/** As they stand: this program alone writes them. */
-const books: Books = {
-  available: 1_000_000e9,
-  held: 0,
-  spent: 0,
-  version: 1,
-  head: new Uint8Array(32),
-  txn: epoch * 1e9,
-};
-
 interface Waiting {
   requestId: string;
   settles: boolean;
@@ -107,15 +80,16 @@ function commit(): void {
   writer.run("BEGIN IMMEDIATE");
   const ended = endAll(batch, nowMs);
   const begun = beginAll(batch, nowMs);
-  const named = new Date(nowMs).toISOString().slice(0, 7);
-  month.run(organizationId, keyId, named, books.held, books.spent, nowMs);
+  month.run(organizationId, keyId, monthOf(nowMs), books.held, books.spent, nowMs);
   if (ended > 0) {
-    const hour = Math.floor(nowMs / HOUR_MS);
-    usage.run(organizationId, keyId, model, hour, ended, 40 * ended, 150 * ended, CHARGE * ended);
+    const tokens = [PROMPT_TOKENS * ended, COMPLETION_TOKENS * ended];
+    usage.run(organizationId, keyId, model, hourOf(nowMs), ended, ...tokens, CHARGE * ended);
   }
-  post({ kind: "charge", debit: "held", credit: "revenue", each: CHARGE }, ended, nowMs);
-  post({ kind: "rest", debit: "held", credit: "available", each: HOLD - CHARGE }, ended, nowMs);
-  post({ kind: "hold", debit: "available", credit: "held", each: HOLD }, begun, nowMs);
+  for (const row of books.post({ ended, begun })) {
+    const { version, kind, debit, credit, amount, available, held, requests, former, hash } = row;
+    const moved = [organizationId, version, books.txn, kind, debit, credit, amount, available.before];
+    entry.run(...moved, available.after, held.before, held.after, requests, nowMs, former, hash);
+  }
   balance.run(organizationId, books.available, books.held, books.spent, books.version, books.head, nowMs);
   writer.run("COMMIT");
   for (const { done } of batch) done();
@@ -132,7 +106,7 @@ function endAll(batch: readonly Waiting[], nowMs: number): number {
 }
 
 function beginAll(batch: readonly Waiting[], nowMs: number): number {
-  const named = new Date(nowMs).toISOString().slice(0, 7);
+  const named = monthOf(nowMs);
   let begun = 0;
   for (const { requestId, settles } of batch)
     if (!settles) {
@@ -152,28 +126,6 @@ function beginAll(batch: readonly Waiting[], nowMs: number): number {
       begun += 1;
     }
   return begun;
-}
-
-/** Entries of one kind are one row, chained by its hash. */
-function post(
-  { kind, debit, credit, each }: { kind: string; debit: string; credit: string; each: number },
-  requests: number,
-  nowMs: number,
-): void {
-  if (requests === 0) return;
-  const amount = each * requests;
-  const before = { available: books.available, held: books.held };
-  if (debit === "available") books.available -= amount;
-  if (debit === "held") books.held -= amount;
-  if (credit === "available") books.available += amount;
-  if (credit === "held") books.held += amount;
-  if (credit === "revenue") books.spent += amount;
-  books.version += 1;
-  const figures = [books.version, books.txn, kind, debit, credit, amount, before.available, books.available];
-  const former = books.head;
-  books.head = new Bun.CryptoHasher("sha256").update(former).update(figures.join("|")).digest();
-  const rows = [organizationId, books.version, books.txn, kind, debit, credit, amount, before.available];
-  entry.run(...rows, books.available, before.held, books.held, requests, nowMs, former, books.head);
 }
 
 servePairs(async () => async () => {

@@ -36,6 +36,8 @@ export const BARE_PROXY = "bare-proxy";
 export const LEAN_SHELL = "lean-shell";
 /** What leaves the ledger's rows and decides nothing: the floor of the ledger on SQLite. */
 export const LEAN_LEDGER = "lean-ledger";
+/** The same on PostgreSQL. */
+export const LEAN_LEDGER_POSTGRES = "lean-ledger-postgres";
 export const TOLLGATE = "tollgate";
 /** The same, with its ledger on PostgreSQL. */
 export const TOLLGATE_POSTGRES = "tollgate-postgres";

@@ -35,6 +35,8 @@ const STANDALONE = new Set([
     "null-ledger",
     "ledger-alone",
     "lean-ledger",
+    "lean-ledger-postgres",
+    "lean-books",
     ...["fill", "postgres", "sqlite"].map((part) => `migrations/${part}`),
   ].map((part) => `bench/${part}.ts`),
 ]);

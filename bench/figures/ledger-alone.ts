@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { CpuMeter } from "../cpu-meter.ts";
 import { GOALS, figure } from "../figure.ts";
-import { LEAN_LEDGER, TOLLGATE, TOLLGATE_POSTGRES } from "../peer.ts";
+import { LEAN_LEDGER, LEAN_LEDGER_POSTGRES, TOLLGATE, TOLLGATE_POSTGRES } from "../peer.ts";
 import { launch, readyPort } from "../processes.ts";
 import type { Figure, Goal } from "../figure.ts";
 import type { BenchDatabase } from "../postgres.ts";
@@ -72,6 +72,7 @@ async function open(bench: Bench): Promise<LoneLedger[]> {
   const { tollgate, database, checkout } = bench;
   const program = join(checkout, "bench/ledger-alone.ts");
   const lean = join(checkout, "bench/lean-ledger.ts");
+  const leanPostgres = join(checkout, "bench/lean-ledger-postgres.ts");
   if (!existsSync(program)) throw new Error("this revision has no ledger that runs alone");
   const ledgers: LoneLedger[] = [];
   const start = async (
@@ -94,6 +95,8 @@ async function open(bench: Bench): Promise<LoneLedger[]> {
   if (tollgate !== null && existsSync(lean))
     await start(LEAN_LEDGER, join(bench.scratchDir, "ledger-lean"), null, lean);
   if (database !== null) await start(TOLLGATE_POSTGRES, join(bench.scratchDir, "ledger-postgres"), database);
+  if (database !== null && existsSync(leanPostgres))
+    await start(LEAN_LEDGER_POSTGRES, join(bench.scratchDir, "ledger-lean-postgres"), database, leanPostgres);
   return ledgers;
 }
 

@@ -1,7 +1,7 @@
 // What a limit costs: the ledger alone with limits and without, by turns in one process and on one store, as the difference of
 // neighbours. A key's own limits, and limits of all four subjects that a request may count for.
 import { GOALS, figure } from "../figure.ts";
-import { LEAN_LEDGER } from "../peer.ts";
+import { LEAN_LEDGER, LEAN_LEDGER_POSTGRES } from "../peer.ts";
 import { costOf, IN_FLIGHT, ledgersOf } from "./ledger-alone.ts";
 import type { Figure } from "../figure.ts";
 import type { Bench } from "./bench.ts";
@@ -10,11 +10,12 @@ import type { LoneLedger } from "./ledger-alone.ts";
 /** Of each round: two short runs side by side differ less by what else the machine does than two long ones. */
 const TURNS = 8;
 const SUBJECTS = [1, 4];
+const LEAN: readonly string[] = [LEAN_LEDGER, LEAN_LEDGER_POSTGRES];
 
 export async function limits(bench: Bench): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const ledger of await ledgersOf(bench)) {
-    if (ledger.name === LEAN_LEDGER) continue; // it knows no limits
+    if (LEAN.includes(ledger.name)) continue; // they know no limits
     await warmUp(ledger, bench.plan.firstWarmUpMs / SUBJECTS.length);
     for (const flying of IN_FLIGHT)
       for (const limited of SUBJECTS) figures.push(...(await dearer(ledger, { flying, limited }, bench)));
