@@ -69,8 +69,7 @@ export const spendBesideKey = (fromHour: string): string => `
     (SELECT string_agg(h.request_id || ':' || coalesce(r.admitted_at, 0) || ':' || coalesce(r.hold, 0) || ':' ||
          CASE WHEN r.closed_txn IS NULL AND r.request_id IS NOT NULL THEN '' ELSE 'ended' END, ' ')
      FROM key_hold h LEFT JOIN request r ON r.org_id = h.org_id AND r.request_id = h.request_id
-     WHERE h.org_id = k.org_id AND h.key_id = k.key_id) AS holds
-  WHERE k.day_limit_nano IS NOT NULL OR k.week_limit_nano IS NOT NULL`;
+     WHERE h.org_id = k.org_id AND h.key_id = k.key_id) AS holds`;
 
 /** What `spendBesideKey` says. */
 export function readSpend(days: string | null, holds: string | null): LoadedKeySpend {

@@ -3,7 +3,6 @@
 import { widthOf } from "./column-loads.ts";
 import { type Cell, flag, int, money, text, textOrNull } from "./cell.ts";
 import { LOAD } from "./columns.ts";
-import { countsDays } from "./key-spans.ts";
 import { readSpend } from "./key-spend.ts";
 import { type ClaimRow, type KeyRow, type RequestRow, type RequestState, type Rows, rowId } from "./rows.ts";
 
@@ -16,21 +15,16 @@ export const putBalance: Put = (rows, cells) => {
 
 export const keyOf = (cells: readonly Cell[]): KeyRow => LOAD.key.row(cells);
 
-export const putKey = (rows: Rows, cells: readonly Cell[]): KeyRow => {
+export const putKey: Put = (rows, cells) => {
   const row = keyOf(cells);
   rows.keys.set(rowId(row.organizationId, row.keyId), row);
-  return row;
 };
 
-/** What its days are told from, as PostgreSQL says it; nothing for a key that counts none. */
-export function putKeySpend(
-  rows: Rows,
-  { organizationId, keyId, ...key }: KeyRow,
-  [days, holds]: readonly Cell[],
-): void {
-  if (countsDays(key))
-    rows.keySpends.set(rowId(organizationId, keyId), readSpend(textOrNull(days), textOrNull(holds)));
-}
+/** Organization, key, and what its days are told from, as PostgreSQL says it. */
+export const putKeySpend: Put = (rows, [organizationId, keyId, days, holds]) => {
+  const spend = readSpend(textOrNull(days), textOrNull(holds));
+  rows.keySpends.set(rowId(text(organizationId), text(keyId)), spend);
+};
 
 /** A settlement and an admission of one key ask for the same row; both must change one and the same. */
 export const putKeyMonth = (rows: Rows, cells: readonly Cell[], from = 0): void => {

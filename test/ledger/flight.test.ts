@@ -6,7 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "pg";
 import { askTogether, type Question } from "../../src/ledger/postgres/flight.ts";
+import { MARK_DISPATCHED } from "../../src/ledger/postgres/commit.ts";
 import { statement } from "../../src/ledger/postgres/query.ts";
+import { READ } from "../../src/ledger/postgres/readings.ts";
+import { WRITE_STATEMENTS } from "../../src/ledger/postgres/write.ts";
 import { openPostgresStore, type PostgresStore } from "../../src/store/postgres.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 
@@ -51,6 +54,16 @@ test.each([
   expect(await rowsOf(question)).toEqual([expected]);
   expect(await rowsOf(question, asked("SELECT 1::bigint"), question)).toEqual([expected, [[1n]], expected]);
 });
+
+test.each(["one", "many"] as const)(
+  "the server plans all that a batch asks and writes, of %s",
+  async (count) => {
+    const statements = [...Object.values(READ), ...WRITE_STATEMENTS.values(), MARK_DISPATCHED];
+    for (const of of statements)
+      await client.query(`PREPARE tried AS ${of[count].text}`).then(() => client.query("DEALLOCATE tried"));
+    expect(statements.length).toBeGreaterThan(20);
+  },
+);
 
 test("single values come back as they were sent, of statements without a name as well", async () => {
   const bytes = new Uint8Array(100_000).fill(34);

@@ -370,7 +370,7 @@ export const MUTANTS: readonly Mutant[] = [
     store: "postgres",
     edits: [
       {
-        file: "src/ledger/postgres/load.ts",
+        file: "src/ledger/postgres/readings.ts",
         find: 'balances("FOR UPDATE"))',
         replace: 'balances(""))',
       },

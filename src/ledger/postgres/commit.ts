@@ -8,12 +8,13 @@ import { type Committed, UnknownCommit } from "../commit/unknown-commit.ts";
 import type { DatabaseClock } from "../database-clock.ts";
 import { decide, type MoneyOperation } from "../decide/decide.ts";
 import type { BatchContext } from "../commit/batch-state.ts";
-import { type Answer, askTogether, type Question } from "./flight.ts";
+import { type Answer, askTogether, type Question, questionAbout } from "./flight.ts";
 import { DATABASE_NOW } from "./lease.ts";
 import { type Ask, loadRows } from "./load.ts";
 import type { PostgresRates } from "./load-rates.ts";
+import type { Seen } from "./seen.ts";
 import { type Marking, type WriterOperation, type WriterOutcome, organizationOf } from "./operations.ts";
-import { ask, askOnce, statement } from "./query.ts";
+import { ask, askOnce, byRows, parameterRows, statement } from "./query.ts";
 import { isEmpty, writesOf } from "./write.ts";
 import type { Changes } from "../rows.ts";
 import { text } from "../cell.ts";
@@ -25,6 +26,7 @@ export interface CommitPorts {
   dataKey: Uint8Array;
   retention: BatchContext["retention"];
   rates: PostgresRates;
+  days: Seen;
   /** The number that this process admits under. */
   epoch(): number;
   /** Unique and rising. */
@@ -42,8 +44,7 @@ export async function commitBatch(
   const markings = operations.filter((operation) => operation.kind === "mark_dispatched");
   const money = operations.filter((operation) => operation.kind !== "mark_dispatched");
   if (money.length === 0) {
-    const [answer] = await askTogether(client, [marking(markings, ports)]);
-    const passed = passedIn(answer);
+    const passed = passedIn(await askTogether(client, markingsOf(markings, ports)));
     return markings.map((operation) => marked(operation, passed));
   }
   const txn = ports.nextTransaction();
@@ -56,13 +57,13 @@ export async function commitBatch(
     return decided;
   }
   crashAround(money, "before");
-  const marks = markings.length === 0 ? [] : [marking(markings, ports)];
+  const marks = markingsOf(markings, ports);
   let passed: ReadonlySet<string>;
   try {
     const answers = await askTogether(client, [...marks, ...writes, COMMIT]);
     const tag = answers.at(-1)?.tag;
     if (tag !== "COMMIT") throw new Error(`COMMIT answered ${tag}`);
-    passed = marks.length === 0 ? NOTHING : passedIn(answers[0]);
+    passed = passedIn(answers.slice(0, marks.length));
   } catch (error) {
     if (wasRefused(error)) {
       rollBack(client);
@@ -111,9 +112,9 @@ async function decideBatch(
   const askMore: Ask = async (questions) =>
     (await askTogether(client, questions)).map((answer) => answer.rows);
   try {
-    const { rates } = ports;
+    const { rates, days } = ports;
     const asking = { ask: begin, askMore };
-    const { rows, databaseNowMs } = await loadRows(asking, money, { lock: true, aboutMs, rates });
+    const { rows, databaseNowMs } = await loadRows(asking, money, { lock: true, aboutMs, rates, days });
     if (databaseNowMs !== null) databaseClock.read(databaseNowMs);
     const nowMs = stamps?.nowMs() ?? databaseNowMs ?? aboutMs;
     const { decided, changes } = decide(rows, money, {
@@ -130,29 +131,35 @@ async function decideBatch(
   }
 }
 
-const MARK_DISPATCHED = statement(
+export const MARK_DISPATCHED = byRows(
   "mark_dispatched",
-  `UPDATE request AS t SET state = 'dispatched'
-   FROM unnest($1::text[], $2::text[], $3::bigint[]) AS r (org_id, request_id, epoch)
-   WHERE t.org_id = r.org_id AND t.request_id = r.request_id AND t.epoch = r.epoch AND t.state = 'admitted'
+  (rows) => `UPDATE request AS t SET state = 'dispatched'
+   FROM ${parameterRows(rows, "r", [
+     ["org_id", "text"],
+     ["request_id", "text"],
+   ])}
+   WHERE t.org_id = r.org_id AND t.request_id = r.request_id AND t.epoch = $3::bigint AND t.state = 'admitted'
      AND t.deadline_at > coalesce($4::bigint, ${DATABASE_NOW})
-     AND EXISTS (SELECT 1 FROM instance i WHERE i.epoch = r.epoch AND NOT i.condemned AND i.lease_until > ${DATABASE_NOW})
+     AND EXISTS (SELECT 1 FROM instance i
+       WHERE i.epoch = $3::bigint AND NOT i.condemned AND i.lease_until > ${DATABASE_NOW})
    RETURNING t.request_id`,
 );
 
-const marking = (markings: readonly Marking[], ports: CommitPorts): Question => ({
-  statement: MARK_DISPATCHED,
-  values: [
-    markings.map(({ organizationId }) => organizationId),
-    markings.map(({ requestId }) => requestId),
-    markings.map(({ requestId }) => ports.owners.get(requestId) ?? 0),
-    ports.stamps?.nowMs() ?? null,
-  ],
-});
+/** One for each number that they were admitted under, which is nearly always one: its lease is looked at once. */
+function markingsOf(markings: readonly Marking[], { owners, stamps }: CommitPorts): Question[] {
+  const byEpoch = Map.groupBy(markings, ({ requestId }) => owners.get(requestId) ?? 0);
+  return [...byEpoch].map(([epoch, of]) =>
+    questionAbout(
+      MARK_DISPATCHED,
+      of.map(({ organizationId, requestId }) => [organizationId, requestId]),
+      [epoch, stamps?.nowMs() ?? null],
+    ),
+  );
+}
 
 /** The requests that may be sent. */
-const passedIn = (answer: Answer | undefined): ReadonlySet<string> =>
-  new Set(answer?.rows.map(([requestId]) => text(requestId)));
+const passedIn = (answers: readonly Answer[]): ReadonlySet<string> =>
+  new Set(answers.flatMap(({ rows }) => rows.map(([requestId]) => text(requestId))));
 
 const marked = ({ requestId }: Marking, passed: ReadonlySet<string>): Committed<WriterOutcome> => ({
   kind: "outcome",

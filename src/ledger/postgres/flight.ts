@@ -4,7 +4,7 @@
 import pg, { type ClientBase } from "pg";
 import type { Cell } from "../cell.ts";
 import type { SqlValue } from "../../store/sql.ts";
-import type { Statement } from "./query.ts";
+import { type ByRows, type Statement, transposed } from "./query.ts";
 
 /** What a statement takes. */
 export type Parameter = SqlValue | undefined | readonly Parameter[];
@@ -13,6 +13,18 @@ export type Parameter = SqlValue | undefined | readonly Parameter[];
 export interface Question {
   statement: Statement;
   values: readonly Parameter[];
+}
+
+/** Asks for these rows, or with them; `also`: the parameters behind theirs. */
+export function questionAbout(
+  { one, many }: ByRows,
+  rows: readonly (readonly Parameter[])[],
+  also: readonly Parameter[] = [],
+): Question {
+  const [first = []] = rows;
+  return rows.length === 1
+    ? { statement: one, values: [...first, ...also] }
+    : { statement: many, values: [...transposed(rows, first.length), ...also] };
 }
 
 export interface Answer {

@@ -33,6 +33,7 @@ import { evictGone, evictInstances, Lease } from "./lease.ts";
 import { KeyReader } from "./key-reader.ts";
 import { type Ask, loadRows } from "./load.ts";
 import { PostgresRates } from "./load-rates.ts";
+import { Seen } from "./seen.ts";
 import { makeMonths } from "./months.ts";
 import { resolveOrphans } from "../orphans.ts";
 import { findUnowned } from "./orphans.ts";
@@ -103,6 +104,7 @@ class PostgresLedger {
   private readonly pulse = new Pulse();
   private readonly firstEpoch: number;
   private readonly rates: PostgresRates;
+  private readonly days = new Seen();
   private transactions = 0;
   private readonly on: Transactions;
   private readonly jobs: Jobs;
@@ -236,6 +238,7 @@ class PostgresLedger {
       owners: this.owners,
       epoch: () => this.lease.epoch,
       rates: this.rates,
+      days: this.days,
       retention: {
         answerMs: idempotency.bodyRetentionMs,
         claimMs: idempotency.bodyRetentionMs + idempotency.tombstoneRetentionMs,
@@ -313,8 +316,9 @@ class PostgresLedger {
     const asked: Ask = (questions) =>
       Promise.all(questions.map(({ statement, values }) => ask(store.pool, statement, [...values])));
     const asking = { ask: asked, askMore: asked };
-    const { rates } = this;
-    const { rows, databaseNowMs } = await loadRows(asking, [operation], { lock: false, aboutMs, rates });
+    const { rates, days } = this;
+    const terms = { lock: false, aboutMs, rates, days };
+    const { rows, databaseNowMs } = await loadRows(asking, [operation], terms);
     const context = { nowMs: clock?.nowMs() ?? databaseNowMs ?? aboutMs, txn: 0, epoch: this.lease.epoch };
     const [first] = decide(rows, [operation], {
       ...context,

@@ -12,6 +12,7 @@ import type { Rows } from "../rows.ts";
 import type { Question } from "./flight.ts";
 import { organizationOf } from "./operations.ts";
 import { statement, transposed } from "./query.ts";
+import { Seen } from "./seen.ts";
 
 const COLUMNS = selected(LOAD.rateLimit, "l");
 
@@ -42,11 +43,8 @@ interface Asked {
   take(answers: Cell[][][]): void;
 }
 
-/** Organizations that were seen with limits, at most; the next round of questions begins anew then. */
-const REMEMBERED = 10_000;
-
 export class PostgresRates {
-  private readonly seen = new Set<string>();
+  private readonly seen = new Seen();
 
   constructor(readonly defaults: RateDefaults) {}
 
@@ -61,7 +59,6 @@ export class PostgresRates {
   }
 
   remember(organizationId: string): void {
-    if (this.seen.size >= REMEMBERED) this.seen.clear();
     this.seen.add(organizationId);
   }
 }

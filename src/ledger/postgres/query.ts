@@ -30,6 +30,30 @@ export async function askOnce(
   return rows;
 }
 
+/** One text for any number of rows, which travel as arrays, and one for a single row: its values need no array and no function. */
+export interface ByRows {
+  many: Statement;
+  one: Statement;
+}
+
+export const byRows = (name: string, text: (rows: "many" | "one") => string): ByRows => ({
+  many: statement(name, text("many")),
+  one: statement(`${name}_one`, text("one")),
+});
+
+/** Parameters of these types as a table. */
+export function parameterRows(
+  rows: "many" | "one",
+  table: string,
+  columns: readonly (readonly [name: string, type: string])[],
+): string {
+  const names = columns.map(([name]) => name).join(", ");
+  const values = columns.map(([, type], index) => `$${index + 1}::${type}`);
+  return rows === "many"
+    ? `unnest(${values.map((value) => `${value}[]`).join(", ")}) AS ${table} (${names})`
+    : `(SELECT ${values.join(", ")}) AS ${table} (${names})`;
+}
+
 /** Rows turned into one array per column, for `unnest`: of equal length, since it pads shorter ones with NULL. */
 export const transposed = <Value>(rows: readonly (readonly Value[])[], columns: number): Value[][] =>
   Array.from({ length: columns }, (_, column) => rows.map((row) => row[column] as Value));

@@ -8,8 +8,8 @@ import { eachWrite } from "../batch-writes.ts";
 import type { Write } from "../column-writes.ts";
 import { WRITE } from "../columns.ts";
 import type { Changes } from "../rows.ts";
-import type { Question } from "./flight.ts";
-import { type Statement, statement, transposed } from "./query.ts";
+import { type Question, questionAbout } from "./flight.ts";
+import { byRows, type ByRows, parameterRows, statement } from "./query.ts";
 
 const TYPES: Readonly<Record<Kind, string>> = {
   text: "text",
@@ -28,40 +28,38 @@ const TYPES: Readonly<Record<Kind, string>> = {
 const exactly = (change: string, parameter: number): string =>
   `WITH changed AS (${change} RETURNING 1) SELECT 1 / (count(*) = $${parameter}::bigint)::int FROM changed`;
 
-/** A statement over rows: one array for each field of `r`, or a single row where rows are large. */
-function textOf({ parameters, statement: written, once, large }: Write<never>): string {
-  const columns = parameters.map(({ column }) => column).join(", ");
-  const arrays = parameters.map(({ kind }, index) => `$${index + 1}::${TYPES[kind]}[]`).join(", ");
-  const rows = `unnest(${arrays}) AS r (${columns})`;
+/** A statement over rows `r`. */
+function textOf({ parameters, statement: written, once }: Write<never>, count: "many" | "one"): string {
+  const rows = parameterRows(
+    count,
+    "r",
+    parameters.map(({ column, kind }) => [column, TYPES[kind]]),
+  );
   if (written.kind !== "insert") {
     const from = written.kind === "update" ? "FROM" : "USING";
     const change = `${written.head} ${from} ${rows} WHERE ${written.where}`;
     return once ? exactly(change, parameters.length + 1) : change;
   }
   const { into, fixed, onConflict } = written;
-  const names = [columns, ...fixed.map(({ column }) => column)].join(", ");
-  const values = large ? parameters.map((_, index) => `$${index + 1}`).join(", ") : "r.*";
-  const selected = [values, ...fixed.map(({ value }) => value.postgresql)].join(", ");
-  return `INSERT INTO ${into} AS had (${names}) SELECT ${selected} ${large ? "" : `FROM ${rows}`} ${onConflict}`;
+  const names = [...parameters, ...fixed].map(({ column }) => column).join(", ");
+  const selected = ["r.*", ...fixed.map(({ value }) => value.postgresql)].join(", ");
+  return `INSERT INTO ${into} AS had (${names}) SELECT ${selected} FROM ${rows} ${onConflict}`;
 }
 
-const STATEMENTS: ReadonlyMap<string, Statement> = new Map(
-  Object.values(WRITE).map((write) => [write.name, statement(write.name, textOf(write))]),
+/** By the names of `WRITE`. */
+export const WRITE_STATEMENTS: ReadonlyMap<string, ByRows> = new Map(
+  Object.values(WRITE).map((write) => [write.name, byRows(write.name, (count) => textOf(write, count))]),
 );
 
 /** What to ask for all of it, in order; nothing for an empty change. */
 export function writesOf(changes: Changes, dataKey: Uint8Array): Question[] {
   const writes: Question[] = [];
-  eachWrite(changes, dataKey, ({ name, parameters, values, once, large }, rows) => {
-    const prepared = STATEMENTS.get(name);
+  eachWrite(changes, dataKey, ({ name, values, once, large }, rows) => {
+    const prepared = WRITE_STATEMENTS.get(name);
     if (prepared === undefined) throw new Error(`${name} was not prepared`);
     const found = rows.map((row) => values(row));
-    if (large) for (const row of found) writes.push({ statement: prepared, values: row });
-    else
-      writes.push({
-        statement: prepared,
-        values: [...transposed(found, parameters.length), ...(once ? [rows.length] : [])],
-      });
+    if (large) for (const row of found) writes.push(questionAbout(prepared, [row]));
+    else writes.push(questionAbout(prepared, found, once ? [found.length] : []));
   });
   for (const line of changes.auditLines) {
     const { text, values } = inPostgres(auditLine(line, line.atMs));
