@@ -160,7 +160,7 @@ export class SqliteLoad {
     const repeats = asksAlike(this.lastAdmission, admission);
     if (!repeats && !this.loadKey(rows, organizationId, keyId)) return;
     if (admission.claim !== null) this.loadClaim(rows, admission, admission.claim.idempotencyKey);
-    if (admission.asked.kind === "refusal") return;
+    if (admission.asked.kind === "refusal") return void this.loadBalance(rows, organizationId);
     for (const lowering of admission.lowerings ?? []) this.loadResolution(rows, lowering);
     if (repeats) return;
     const atMs = stampOf(nowMs, this.loadBalance(rows, organizationId));
