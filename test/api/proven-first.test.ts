@@ -77,6 +77,9 @@ describe.each(STORES)("on %s", (store) => {
   test("a thousand forged keys leave the owner's window as it was", async () => {
     expect(mintKey(victim).prefix).toBe(victim.secret.slice(0, mintKey(victim).prefix.length));
     const owner = await gateway.customer({ usd: "50" });
+    // One comes back after ten seconds, on however slow a machine.
+    const places = 6;
+    await gateway.admin("POST", "/limits", { key: owner.keyId, requests_per_minute: places });
     const secret = forged(owner);
     for (let n = 0; n < 1000; n += 50) {
       const replies = await Promise.all(
@@ -87,7 +90,7 @@ describe.each(STORES)("on %s", (store) => {
       );
       expect(replies[0]?.headers.get("x-ratelimit-remaining-requests")).toBeNull();
     }
-    const served = await Promise.all(Array.from({ length: PER_MINUTE }, () => gateway.chat(owner, hello())));
+    const served = await Promise.all(Array.from({ length: places }, () => gateway.chat(owner, hello())));
     expect(new Set(served.map(({ status }) => status))).toEqual(new Set([200]));
     expect((await gateway.chat(owner, hello())).status).toBe(429);
   });
