@@ -54,6 +54,7 @@ const WAITING = new Set([
   "./test/deploy/image.test.ts",
   "./test/faults/floods.test.ts",
   "./test/faults/many-streams.test.ts",
+  "./test/faults/mutants.test.ts",
   "./test/faults/progress.test.ts",
   "./test/ledger/postgres-faults.test.ts",
   "./test/ledger/quarantine.test.ts",

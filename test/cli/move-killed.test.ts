@@ -125,10 +125,12 @@ interface Places {
   url: string;
 }
 
-async function places(): Promise<Places> {
+/** `newest`: the database to move into has the schema already; else the move makes it. */
+async function places({ newest }: { newest: boolean }): Promise<Places> {
   const dataDir = folder();
   cpSync(template, dataDir, { recursive: true });
-  const database = await (await testPostgres()).database();
+  const postgres = await testPostgres();
+  const database = await (newest ? postgres.migrated() : postgres.database());
   databases.push(database);
   return { dataDir, url: database.url };
 }
@@ -185,7 +187,7 @@ describe("killed at each stage", () => {
   test.each(STAGES)(
     "%s: one store opens at most, and the same command completes it with nothing missing",
     async (crashAt, opened) => {
-      const here = await places();
+      const here = await places({ newest: false });
       expect((await move(here, { crashAt })).signal).toBe("SIGKILL");
       const source = await sourceRefusal(here);
       expect(source).toContain("db move");
@@ -213,7 +215,7 @@ async function assertMoved(here: Places): Promise<void> {
 }
 
 test("the sign-in of before goes on at the new place, with its keys, credits and audit log", async () => {
-  const here = await places();
+  const here = await places({ newest: false });
   await move(here, { crashAt: "move_people_row:2" });
   expect((await move(here)).code).toBe(0);
   const gateway = await gatewayOn(here.dataDir, here.url, new URL(ada.origin).port);
@@ -234,7 +236,7 @@ describe("taken back", () => {
   test.each(STAGES)(
     "%s: the old store opens again and the new one never does, unless it is open already",
     async (crashAt, opened) => {
-      const here = await places();
+      const here = await places({ newest: true });
       await move(here, { crashAt });
       const back = await move(here, { abandon: true });
       if (opened) {
@@ -251,7 +253,7 @@ describe("taken back", () => {
       expect([twice.code, twice.stderr]).toEqual([1, expect.stringContaining("no move")]);
       // The old store goes on, and moves to another place.
       expect(rowsIn(join(here.dataDir, "people.sqlite"), LEFT_BEHIND)).toEqual(before.people);
-      const elsewhere = { dataDir: here.dataDir, url: (await places()).url };
+      const elsewhere = { dataDir: here.dataDir, url: (await places({ newest: true })).url };
       expect((await move(elsewhere)).code).toBe(0);
       await assertMoved(elsewhere);
     },
@@ -260,8 +262,8 @@ describe("taken back", () => {
 });
 
 test("a database that refuses fences nothing; a move that has begun goes to no other place", async () => {
-  const here = await places();
-  const taken = await places();
+  const here = await places({ newest: true });
+  const taken = await places({ newest: true });
   await (await openPostgresStore(taken.url, taken.dataDir)).close();
   const client = new pg.Client({ connectionString: taken.url });
   await client.connect();
@@ -274,10 +276,10 @@ test("a database that refuses fences nothing; a move that has begun goes to no o
   expect(nowhere.code).toBe(1);
   expect(await sourceRefusal(here)).toBeNull();
   await move(here, { crashAt: "move_copied" });
-  const other = await move({ dataDir: here.dataDir, url: (await places()).url });
+  const other = await move({ dataDir: here.dataDir, url: (await places({ newest: true })).url });
   expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("is being moved to")]);
   // Nor does another store go where this one is on its way to.
-  const second = await places();
+  const second = await places({ newest: true });
   const crowded = await move({ dataDir: second.dataDir, url: here.url });
   expect([crowded.code, crowded.stderr]).toEqual([
     1,
@@ -289,7 +291,7 @@ test("a database that refuses fences nothing; a move that has begun goes to no o
 }, 120_000);
 
 test("no store moves into a database on which a gateway runs", async () => {
-  const here = await places();
+  const here = await places({ newest: true });
   const running = await gatewayOn(here.dataDir, here.url);
   const second = folder();
   cpSync(template, second, { recursive: true });
