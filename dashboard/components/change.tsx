@@ -18,12 +18,16 @@ export function Change({ percent, before }: ChangeProps) {
   );
 }
 
-/** `▲ 20.0 %`; from ten times on whole percents, grouped: `▲ 1,250 %`. */
+/** Of `1602` percent more: `17`, grouped. */
+const timesOf = (more: string): string =>
+  (BigInt(more) / 100n + 1n).toString().replaceAll(/\B(?=(\d{3})+$)/g, ",");
+
+/** `▲ 20.0 %`; from twice as much on whole percents, `▲ 419 %`; from ten times on how many times as much it is: `▲ 17 ×`. */
 export function changeText(percent: string | null): string {
   if (percent === null) return words.new;
   const size = percent.replace(/^[+-]/, "");
   if (/^[0.]+$/.test(size)) return words.same;
   const [whole = "", tenth = ""] = size.split(".");
-  const shown = whole.length < 4 ? `${whole}.${tenth}` : whole.replaceAll(/\B(?=(\d{3})+$)/g, ",");
-  return `${percent.startsWith("-") ? "▼" : "▲"} ${shown} %`;
+  if (whole.length >= 4) return `▲ ${timesOf(whole)} ×`;
+  return `${percent.startsWith("-") ? "▼" : "▲"} ${whole.length < 3 ? `${whole}.${tenth}` : whole} %`;
 }

@@ -131,7 +131,7 @@ export default function Chart(props: ChartProps) {
 
 /** Below the chart, however many lines it takes: the height of the bars is theirs. */
 const Legend = ({ series }: Pick<ChartProps, "series">) => (
-  <Group gap="xs" justify="flex-end" className="legend">
+  <Group gap="xs" justify="flex-end" mt="xs" className="legend">
     {series.map(({ name, colour }) => (
       <Group key={name} gap={6} wrap="nowrap">
         <ColorSwatch

@@ -22,7 +22,7 @@ export function CopyButton({ text, label = copyTexts.copy }: { text: string; lab
 
 /** An id or a code with its copy button. */
 export const Copyable = ({ text, label }: { text: string; label?: string }) => (
-  <Group gap="xs" wrap="nowrap" align="center">
+  <Group gap="xs" align="center">
     <Code className="name">{text}</Code>
     <CopyButton text={text} {...(label !== undefined && { label })} />
   </Group>

@@ -15,6 +15,8 @@ export interface Column<Row> extends Foldable {
   cell: (row: Row) => ReactNode;
   /** Figures stand on the right. */
   figures?: boolean;
+  /** On a narrow screen the first cell says it, too, and this column goes. */
+  saidFirst?: boolean;
   /** Makes the header a button that orders the rows on screen by this. */
   order?: (row: Row) => string | number;
   /** Below the rows: where a column has one, the table ends with a row of them. */
@@ -196,8 +198,13 @@ function Head<Row>({
       ) : column.order === undefined ? (
         title
       ) : (
-        <button type="button" className="sort" onClick={() => turn(title)}>
-          {title}{" "}
+        <button
+          type="button"
+          className="sort"
+          data-figures={figures || undefined}
+          onClick={() => turn(title)}
+        >
+          {title}
           <span aria-hidden="true" className="sort-mark">
             {mine ? (order.down ? "↓" : "↑") : "↕"}
           </span>
@@ -207,8 +214,8 @@ function Head<Row>({
   );
 }
 
-const cellClass = <Row,>({ figures }: Column<Row>, isFolded: boolean): string =>
-  `${figures ? "figures" : ""} ${isFolded ? "folded" : ""}`.trim();
+const cellClass = <Row,>({ figures, saidFirst }: Column<Row>, isFolded: boolean): string =>
+  `${figures ? "figures" : ""} ${saidFirst ? "wide-only" : ""} ${isFolded ? "folded" : ""}`.trim();
 
 /** How wide the fractions of a column are, as `useFitted` found. */
 const fractionOf = (at: number): CSSProperties =>

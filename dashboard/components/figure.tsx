@@ -7,7 +7,7 @@ import type { ChartProps } from "./chart.tsx";
 
 const Chart = lazy(() => import("./chart.tsx"));
 /** One line of names below a chart of several series. */
-const LEGEND_HEIGHT = 26;
+const LEGEND_HEIGHT = 34;
 
 /** Of a chart that is told none. */
 const USUAL_HEIGHT = 260;

@@ -32,6 +32,7 @@ export function useFitted(
     measured.current = { rows, titles, room };
     current.dataset["measured"] = "";
     alignAmounts(current);
+    current.dataset["measured"] = "aligned"; // a column of amounts is as wide as they are under each other
     const widths = { natural: widthsAt(current, "max-content"), least: widthsAt(current, "min-content") };
     current.style.width = "";
     delete current.dataset["measured"];

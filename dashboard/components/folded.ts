@@ -17,12 +17,20 @@ export interface Widths {
   least: readonly number[];
 }
 
+/** What its rows are may ask for as much of a table, and for no more than these pixels. */
+const FIRST = 0.4;
+const FIRST_AT_MOST = 160;
+
 /**
  * The places of columns that have no room: of those that are `wider` the last ones first, until all stand on one line; then of
  * the others that need not stay, until no word is broken; those come back that have room beside what stays. The first always stays.
  */
 export function foldedOf(columns: readonly Foldable[], { natural, least }: Widths, room: number): number[] {
   const folded = new Set<number>();
+  // What the row is does not shrink to one word a line: others go first.
+  const kept = least.map((width, at) =>
+    at === 0 ? Math.max(width, Math.min(natural[0] ?? 0, room * FIRST, FIRST_AT_MOST)) : width,
+  );
   const fold = (may: (column: Foldable) => boolean, widths: readonly number[]): void => {
     const wanted = (): number => widths.reduce((sum, width, at) => (folded.has(at) ? sum : sum + width), 0);
     for (let at = columns.length - 1; at > 0 && wanted() > room; at--) {
@@ -34,6 +42,6 @@ export function foldedOf(columns: readonly Foldable[], { natural, least }: Width
       if (may(columns[at] ?? {}) && wanted() + (widths[at] ?? 0) <= room) folded.delete(at);
   };
   fold(({ wider }) => wider === true, natural);
-  fold(({ always, wider, acts }) => !(always === true || wider === true || acts === true), least);
+  fold(({ always, wider, acts }) => !(always === true || wider === true || acts === true), kept);
   return [...folded].toSorted((a, b) => a - b);
 }

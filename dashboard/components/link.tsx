@@ -26,7 +26,7 @@ export const QuietLink = (to: { href: string; open: () => void; children: ReactN
   <Anchor
     href={to.href}
     size="sm"
-    fw={600}
+    fw={500}
     onClick={(event) => {
       if (!isPlain(event)) return;
       event.preventDefault();

@@ -2,7 +2,7 @@
 import { Progress } from "@mantine/core";
 
 export const Meter = ({ percent, label }: { percent: number; label: string }) => (
-  <Progress.Root size="sm" mt={4} miw={80}>
+  <Progress.Root size="sm" my={4} miw={80}>
     <Progress.Section
       value={percent}
       color={percent >= 100 ? "red" : percent >= 75 ? "yellow" : "indigo"}

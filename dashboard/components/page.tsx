@@ -3,7 +3,7 @@ import { Box, Group, Stack, Text, Title } from "@mantine/core";
 import { type ReactNode, useDeferredValue, useLayoutEffect, useRef } from "react";
 import { Arrival, useArrival } from "./arrival.ts";
 
-export function Page({ title, lead, actions, children }: PageProps) {
+export function Page({ title, above, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   // With the page itself: an effect after the paint could take the focus back from whoever moved it already.
   useLayoutEffect(() => {
@@ -17,6 +17,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
     <Stack gap="lg" className="page" data-arriving={arriving || undefined}>
       <Group justify="space-between" align="flex-start" gap="sm">
         <Box maw={680} miw={0} flex="1 1 16rem">
+          {above}
           <Title order={1} ref={heading} tabIndex={-1} className="name">
             {title}
           </Title>
@@ -35,6 +36,8 @@ export function Page({ title, lead, actions, children }: PageProps) {
 
 interface PageProps {
   title: string;
+  /** The way back to what it is one of. */
+  above?: ReactNode;
   lead?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;

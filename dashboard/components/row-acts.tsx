@@ -19,11 +19,11 @@ export const RowActs = ({ label, acts }: RowActsProps) => (
     <Group gap={6} wrap="nowrap" justify="flex-end" visibleFrom="sm">
       {acts.map(({ label: word, act }) =>
         typeof act === "function" ? (
-          <Button key={word} size="compact-sm" variant="default" onClick={act}>
+          <Button key={word} size="compact-xs" variant="default" onClick={act}>
             {word}
           </Button>
         ) : (
-          <ButtonLink key={word} {...act} size="compact-sm" variant="default">
+          <ButtonLink key={word} {...act} size="compact-xs" variant="default">
             {word}
           </ButtonLink>
         ),

@@ -36,7 +36,7 @@ export function Shell({ groups, place, person, banner }: ShellProps) {
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="sm">
-          <Group gap="sm" wrap="nowrap" miw={0}>
+          <Group gap="sm" wrap="nowrap" miw={0} flex={1}>
             <Burger
               opened={opened}
               onClick={toggle}

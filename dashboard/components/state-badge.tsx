@@ -10,6 +10,8 @@ const COLOURS: Record<Tone, string> = {
   warning: "yellow",
   neutral: "gray",
 };
+/** In the dark the tint of grey is darker than the page. */
+const NEUTRAL = "light-dark(var(--mantine-color-gray-1), var(--mantine-color-dark-5))";
 const ICONS: Record<Tone, IconName> = {
   good: "check",
   bad: "cross",
@@ -66,6 +68,7 @@ export function StateBadge({ state, word }: { state: string; word?: string }) {
       color={COLOURS[tone]}
       c={`var(--tone-${tone})`}
       leftSection={<Icon name={ICONS[tone]} size={12} />}
+      bg={tone === "neutral" ? NEUTRAL : undefined}
       tt="none"
       fw={600}
       miw="max-content"

@@ -4,7 +4,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { useParams, useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState } from "react";
 import { ApiError } from "../api/client.ts";
-import { formatSpan } from "../format/time.ts";
+import { formatSpan, readableTimes } from "../format/time.ts";
 import { path } from "../path-builder.ts";
 import { useLoading } from "./arrival.ts";
 import { stateTexts } from "./texts.ts";
@@ -74,7 +74,7 @@ export function Failure({ error, retry, about }: FailureProps) {
     >
       <Stack gap="xs">
         <Text size="sm" className="name">
-          {error instanceof Error ? error.message : stateTexts.failed}
+          {error instanceof Error ? readableTimes(error.message) : stateTexts.failed}
         </Text>
         <Group gap="xs">
           <Code>{code}</Code>

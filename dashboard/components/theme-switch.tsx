@@ -9,12 +9,14 @@ const CHOICES = [
   { value: "auto", icon: "screen", word: shellTexts.system },
 ] as const;
 
-export function ThemeSwitch() {
+/** `wide`: only where there is room; on a phone it is in the settings. */
+export function ThemeSwitch({ wide = false }: { wide?: boolean }) {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
     <SegmentedControl
       aria-label={shellTexts.theme}
       size="xs"
+      {...(wide && { visibleFrom: "sm" })}
       value={colorScheme}
       onChange={(value) => setColorScheme(value === "light" || value === "dark" ? value : "auto")}
       data={CHOICES.map(({ value, icon, word }) => ({

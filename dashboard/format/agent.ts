@@ -16,9 +16,9 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** Programs and what is not known stay as they are. */
+/** Programs and what is not known here stay as they are. */
 export function formatAgent(agent: string | null): string {
-  if (agent === null || agent === "") return "–";
+  if (agent === null || agent === "") return "Unknown browser";
   const named = (names: [RegExp, string][]): string | undefined =>
     names.find(([pattern]) => pattern.test(agent))?.[1];
   const [browser, system] = [named(BROWSERS), named(SYSTEMS)];

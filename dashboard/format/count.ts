@@ -7,6 +7,13 @@ export const formatCount = (count: number): string => count.toLocaleString("en-U
 export const shortCount = (count: number): string =>
   count.toLocaleString("en-US", { notation: "compact", maximumFractionDigits: 1 });
 
-/** `part` of `whole` as `1.5 %`; `–` where there is nothing to divide. */
-export const formatShare = (part: number, whole: number): string =>
-  whole === 0 ? "–" : `${((part / whole) * 100).toFixed(part === 0 ? 0 : 1)} %`;
+/**
+ * `part` of `whole` as `1.5 %`, nothing and all of it as `0 %` and `100 %`, which no other share reads as; `–` where there is
+ * nothing to divide.
+ */
+export function formatShare(part: number, whole: number): string {
+  if (whole === 0) return "–";
+  if (part === 0 || part === whole) return part === 0 ? "0 %" : "100 %";
+  const percent = (part / whole) * 100;
+  return `${percent > 100 ? percent.toFixed(1) : Math.min(99.9, Math.max(0.1, percent)).toFixed(1)} %`;
+}

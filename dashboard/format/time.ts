@@ -37,6 +37,12 @@ export function formatDay(day: string, now: Date = new Date()): string {
 const dayWithYear = (at: Date, now: Date): string =>
   at.getUTCFullYear() === now.getUTCFullYear() ? dayOf(at) : `${dayOf(at)} ${at.getUTCFullYear()}`;
 
+/** A sentence of the gateway with its days and minutes as this page writes them: `2026-12-01 00:00 UTC` → `1 Dec 00:00 UTC`. */
+export const readableTimes = (sentence: string, now: Date = new Date()): string =>
+  sentence.replace(/\b(\d{4}-\d\d-\d\d)( \d\d:\d\d)? UTC\b/g, (_, day: string, clock = "") => {
+    return `${formatDay(day, now)}${clock} UTC`;
+  });
+
 /** `Sat 21 Nov 2026, 10:30:05 GMT+1` in the reader's own zone, for the tooltip. */
 export function localTime(rfc3339: string): string {
   const at = new Date(rfc3339);
@@ -48,9 +54,15 @@ export function localTime(rfc3339: string): string {
 export function relativeTime(rfc3339: string, now: number = Date.now()): string {
   const ms = new Date(rfc3339).getTime() - now;
   if (Number.isNaN(ms)) return rfc3339;
-  const span = formatSpan(Math.abs(ms));
   if (Math.abs(ms) < 10_000) return "just now";
+  const span = roughly(Math.abs(ms));
   return ms < 0 ? `${span} ago` : `in ${span}`;
+}
+
+/** In its largest unit, also where that is little more than one: nobody counts 114 minutes. */
+function roughly(ms: number): string {
+  if (ms < 60_000 || ms >= 7_200_000) return formatSpan(ms);
+  return ms < 3_600_000 ? `${Math.floor(ms / 60_000)} min` : "1 h";
 }
 
 /** When a request arrived: its id is a UUIDv7 and begins with the millisecond. Null for another id. */

@@ -35,7 +35,7 @@ const Operator = ({ session }: { session: Session }) => (
         <PaletteOpener
           looker={{ org: null, organizations: session.organizations, operator: session.person.operator }}
         />
-        <ThemeSwitch />
+        <ThemeSwitch wide />
         <PersonMenu session={session} settings={path.operator("account")} />
       </>
     }

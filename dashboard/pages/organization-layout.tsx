@@ -42,7 +42,9 @@ function Organization({ session }: { session: Session }) {
           data={session.organizations.map(({ id: value, name }) => ({ value, label: name }))}
           value={org.id}
           allowDeselect={false}
-          w={{ base: 150, sm: 220 }}
+          w={{ base: "100%", sm: 220 }}
+          maw={260}
+          styles={{ input: { textOverflow: "ellipsis" } }}
           onChange={(next) => next !== null && void navigate({ to: path.organization(next) })}
         />
       }
@@ -106,7 +108,7 @@ const Frame = ({ session, org, place, banner }: FrameProps) => (
           <PaletteOpener
             looker={{ org, organizations: session.organizations, operator: session.person.operator }}
           />
-          <ThemeSwitch />
+          <ThemeSwitch wide />
           <PersonMenu session={session} settings={path.organization(org.id, "settings")} />
         </>
       }

@@ -44,10 +44,10 @@ export function PaletteOpener({ looker }: { looker: Looker }) {
             {ON_APPLE ? "⌘K" : "Ctrl K"}
           </Kbd>
         }
-        styles={{ section: { marginInline: 4 } }}
+        styles={{ section: { marginInline: 0 } }}
         onClick={() => setOpened(true)}
       >
-        <span className="wide-only">{shellTexts.find}</span>
+        <span className="wide-only find">{shellTexts.find}</span>
         <VisuallyHidden hiddenFrom="sm">{shellTexts.find}</VisuallyHidden>
       </Button>
       {wanted && (

@@ -202,7 +202,7 @@ const ON_A_PAGE: Partial<Record<RefusalCode, RefusalWords>> = {
   },
   rate_limit_exceeded: {
     happened: "too many requests or tokens in a minute, or too many requests at once",
-    next: "spread them, or have the limit raised",
+    next: "send fewer at a time, or have the limit raised",
   },
   context_length_exceeded: {
     happened: "prompt and max_tokens did not fit its window",
@@ -210,7 +210,7 @@ const ON_A_PAGE: Partial<Record<RefusalCode, RefusalWords>> = {
   },
   model_not_found: {
     happened: "there is no such model for the key",
-    next: "use a name of the models page",
+    next: "use a name from the Models page",
   },
 };
 

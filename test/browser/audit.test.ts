@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
 import { auditTexts as words } from "../../dashboard/pages/audit/texts.ts";
-import { operatorPageNames, pageNames, tableTexts } from "../../dashboard/components/texts.ts";
+import { operatorPageNames, pageNames, tableTexts, windowTexts } from "../../dashboard/components/texts.ts";
 import { newMember } from "../support/browser.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
@@ -122,9 +122,11 @@ test("a member's page does not say from where an operator called, and says so", 
 
 test("by days, both included", async () => {
   await root.open(path.operator("audit"));
-  const from = root.page.getByLabel(words.filters.from, { exact: true });
-  const to = root.page.getByLabel(words.filters.to, { exact: true });
+  const from = root.page.getByLabel(windowTexts.from, { exact: true });
+  const to = root.page.getByLabel(windowTexts.to, { exact: true });
   await becomes("all lines", (lines) => lines.length > 4);
+  await root.page.getByRole("combobox", { name: windowTexts.label, exact: true }).click();
+  await root.page.getByRole("option", { name: windowTexts.own, exact: true }).click();
   // Days apart, so that the turn of one moves no line out of them.
   const [before, after] = [day(Date.now() - 2 * DAY_MS), day(Date.now() + 2 * DAY_MS)];
   await to.fill(before);

@@ -74,7 +74,7 @@ async function picture(
     ["phone", PHONE],
   ] as const) {
     const visitor = await dashboard.visitor(email, size);
-    await visitor.scheme((kind === "phone") === swapped ? "light" : "dark");
+    await visitor.page.emulateMedia({ colorScheme: (kind === "phone") === swapped ? "light" : "dark" });
     for (const [name, address] of pages) {
       await visitor.open(address);
       await BEFORE[name]?.(visitor.page);

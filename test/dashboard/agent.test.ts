@@ -15,7 +15,7 @@ for (const [agent, name] of [
   ["Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Safari/604.1", "Safari on iOS"],
   ["Mozilla/5.0 (X11; Ubuntu; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0", "Firefox on Linux"],
   ["curl/8.9.1", "curl/8.9.1"],
-  [null, "–"],
+  [null, "Unknown browser"],
 ] as const)
   test(`${agent ?? "nothing"} is ${name}`, () => {
     expect(formatAgent(agent)).toBe(name);

@@ -11,14 +11,14 @@ const COLUMNS = [
   { wider: true },
   { acts: true },
 ];
-const WIDTHS = { natural: [150, 200, 100, 80, 120, 300, 60], least: [90, 80, 60, 80, 60, 90, 60] };
+const WIDTHS = { natural: [90, 200, 100, 80, 120, 300, 60], least: [90, 80, 60, 80, 60, 90, 60] };
 
 const foldedAt = (room: number): number[] => foldedOf(COLUMNS, WIDTHS, room);
 
 test("what has room stays, what is extra stays only on one line, what matters goes last", () => {
-  expect(foldedAt(1010)).toEqual([]);
-  expect(foldedAt(1009)).toEqual([5]);
-  expect(foldedAt(709)).toEqual([4, 5]);
+  expect(foldedAt(950)).toEqual([]);
+  expect(foldedAt(949)).toEqual([5]);
+  expect(foldedAt(649)).toEqual([4, 5]);
   expect(foldedAt(370)).toEqual([4, 5]);
   expect(foldedAt(369)).toEqual([2, 4, 5]);
   expect(foldedAt(309)).toEqual([1, 4, 5]);
@@ -30,6 +30,14 @@ test("what is narrow comes back where one that is wide had to go", () => {
   const widths = { natural: [100, 300, 80, 90], least: [100, 300, 80, 90] };
   expect(foldedOf(columns, widths, 200)).toEqual([1, 3]);
   expect(foldedOf(columns, widths, 280)).toEqual([1]);
+});
+
+test("what a row is does not shrink to a word a line: figures go before it has less than two fifths", () => {
+  const columns = [{ always: true }, { always: true }, {}, {}];
+  const widths = { natural: [300, 80, 90, 60], least: [60, 80, 90, 60] };
+  expect(foldedOf(columns, widths, 500)).toEqual([]);
+  expect(foldedOf(columns, widths, 360)).toEqual([3]);
+  expect(foldedOf(columns, { ...widths, natural: [100, 80, 90, 60] }, 360)).toEqual([]);
 });
 
 test("the first column, the amount and the acts stay however narrow it is", () => {

@@ -1,5 +1,5 @@
 // The columns of the activity table: one line each, so that many rows are seen at once; the rest is in the drawer.
-import { Code, Group } from "@mantine/core";
+import { Code, Group, Text } from "@mantine/core";
 import type { Row } from "../../api/routes.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Money, Time } from "../../components/figures.tsx";
@@ -97,16 +97,23 @@ export function activityColumns({ chosen, addressOf, open }: Shown): Column<Acti
 function State({ of }: { of: ActivityRow }) {
   const word = activityStateNames[of.state];
   return (
-    <Group gap={6} wrap="nowrap">
-      <StateBadge
-        state={of.state}
-        word={of.requests === 1 ? word : words.times(word, formatCount(of.requests))}
-      />
-      {of.code !== null && (
-        <Code className="name wide-only" title={of.code}>
-          {of.code}
-        </Code>
+    <>
+      <Group gap={6} wrap="nowrap">
+        <StateBadge
+          state={of.state}
+          word={of.requests === 1 ? word : words.times(word, formatCount(of.requests))}
+        />
+        {of.code !== null && (
+          <Code className="name wide-only" title={of.code}>
+            {of.code}
+          </Code>
+        )}
+      </Group>
+      {of.model !== null && (
+        <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
+          {of.model}
+        </Text>
       )}
-    </Group>
+    </>
   );
 }

@@ -58,7 +58,7 @@ export function Histogram({ org, asked, live, pick }: HistogramProps) {
       title={`${words.histogram}, ${figureTexts.buckets[data.bucket]}`}
       summary={states
         .map(({ state, counts }) => `${formatCount(sumOf(counts))} ${activityStateNames[state]}`)
-        .join(", ")}
+        .join(" · ")}
       series={states.map(({ state }) => ({ name: activityStateNames[state], colour: COLOURS[state] }))}
       buckets={buckets}
       bucket={data.bucket}

@@ -1,5 +1,5 @@
 // What was sent, newest first, and what became of it.
-import { Stack, Text } from "@mantine/core";
+import { Box, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { moreOf, readPages } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
@@ -7,6 +7,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Ago, Time } from "../../components/figures.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
 import { Loaded } from "../../components/states.tsx";
+import { readableTimes } from "../../format/time.ts";
 import { alertsTexts as words } from "./texts.ts";
 import type { Names } from "./condition.ts";
 
@@ -34,15 +35,31 @@ export function Deliveries({ org, channels }: { org: string; channels: Names }) 
 }
 
 const deliveryColumns = (channels: Names): Column<AlertDelivery>[] => [
-  { title: words.columns.at, always: true, cell: ({ at }) => <Time at={at} /> },
-  { title: words.columns.text, cell: ({ text }) => <span className="name">{text}</span> },
+  {
+    title: words.columns.at,
+    always: true,
+    cell: ({ at, state }) => (
+      <Stack gap={4} align="flex-start">
+        <Time at={at} />
+        <Box hiddenFrom="sm">
+          <StateBadge state={state} />
+        </Box>
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.text,
+    always: true,
+    cell: ({ text }) => <span className="name sentence">{readableTimes(text)}</span>,
+  },
   {
     title: words.columns.channel,
+    wider: true,
     cell: ({ channel }) => <span className="name">{channels.get(channel) ?? channel}</span>,
   },
   {
     title: words.columns.state,
-    always: true,
+    saidFirst: true,
     cell: ({ state, tries, status, reason, next_try_at }) => (
       <Stack gap={2} align="flex-start">
         <StateBadge state={state} />

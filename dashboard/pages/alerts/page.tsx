@@ -44,13 +44,15 @@ export function AlertsPage() {
               {words.noRules}
             </Empty>
           ) : (
-            <Rules
-              org={org.id}
-              rows={data}
-              channels={named}
-              keys={namesOf(keys.data?.data)}
-              edit={mayChange ? (of) => setAct({ kind: "rule", of }) : null}
-            />
+            <Section title={words.rules}>
+              <Rules
+                org={org.id}
+                rows={data}
+                channels={named}
+                keys={namesOf(keys.data?.data)}
+                edit={mayChange ? (of) => setAct({ kind: "rule", of }) : null}
+              />
+            </Section>
           )
         }
       </Loaded>

@@ -27,7 +27,7 @@ export function Rules({ org, rows, channels, keys, edit }: RulesProps) {
     {
       title: words.columns.rule,
       always: true,
-      cell: (rule) => <span className="name">{conditionOf(rule, keys)}</span>,
+      cell: (rule) => <span className="name sentence">{conditionOf(rule, keys)}</span>,
     },
     {
       title: words.columns.state,

@@ -38,7 +38,7 @@ export const alertsTexts = {
   removeChannelHelp: "No message goes there any more. Rules that tell it keep their other channels.",
   tries: (count: number) => (count === 1 ? "1 try" : `${count} tries`),
   nextTry: "next try",
-  kinds: { webhook: "Webhook", mail: "Mail", dashboard: "Dashboard" },
+  kinds: { webhook: "Webhook", mail: "Mail", dashboard: "This page" },
   keyLimitOf: (name: string, value: string) => `${name} has used ${value} of its limit`,
   conditions: {
     balance_below: (value: string) => `available credits fall below ${value}`,

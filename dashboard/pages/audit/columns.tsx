@@ -34,7 +34,7 @@ const TIME: Column<AuditRow> = {
   title: words.columns.at,
   always: true,
   cell: ({ id, at }) => (
-    <Link to="." search={(now: object) => ({ ...now, line: id })} resetScroll={false} size="sm" fw={600}>
+    <Link to="." search={(now: object) => ({ ...now, line: id })} resetScroll={false} size="sm">
       <Time at={at} />
     </Link>
   ),

@@ -189,7 +189,7 @@ function ruleOf(rule: Values): string {
     typeof rule["amount_usd"] === "string"
       ? ` ${usd(rule["amount_usd"])}`
       : typeof rule["percent"] === "number"
-        ? ` ${rule["percent"]} %`
+        ? ` ${rule["percent"]}\u00a0%`
         : typeof rule["days"] === "number"
           ? ` ${rule["days"]} days`
           : "";

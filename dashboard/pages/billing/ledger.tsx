@@ -131,6 +131,7 @@ const columns = (org: string): Column<LedgerEntry>[] => [
   },
   {
     title: words.columns.reference,
+    wider: true,
     cell: ({ reference }) =>
       reference?.startsWith("req_") === true ? (
         <Link to={path.organization(org, "activity")} search={{ req: reference }} size="sm" className="name">

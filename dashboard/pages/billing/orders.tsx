@@ -1,11 +1,12 @@
 // What this organization ordered: paid, still to be paid, failed with the reason.
-import { Button, Code, Stack, Text } from "@mantine/core";
+import { Button, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { moreOf, readPages } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ExactMoney, Time } from "../../components/figures.tsx";
 import { Section } from "../../components/page.tsx";
+import { Parts } from "../../components/parts.tsx";
 import { StateAndReason } from "../../components/state-badge.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { billingTexts as words } from "./texts.ts";
@@ -39,9 +40,9 @@ const COLUMNS: Column<Order>[] = [
     always: true,
     cell: ({ id, purpose }) => (
       <Stack gap={0} align="flex-start">
-        <Code className="name">{id}</Code>
-        <Text size="xs" c="dimmed">
-          {words.purposes[purpose]}
+        <Text size="sm">{words.purposes[purpose]}</Text>
+        <Text size="xs" c="dimmed" className="name">
+          <Parts of={id} />
         </Text>
       </Stack>
     ),

@@ -89,7 +89,8 @@ const Balance = ({ of }: { of: Billing }) => (
         {words.charges} <ExactMoney usd={of.charges_usd} /> − {words.chargebacks}{" "}
         <ExactMoney usd={of.chargebacks_usd} /> ={" "}
         <b>
-          {words.availableHeld} <ExactMoney usd={of.available_usd} /> + <ExactMoney usd={of.held_usd} />
+          {words.isAvailable} <ExactMoney usd={of.available_usd} /> + {words.isHeld}{" "}
+          <ExactMoney usd={of.held_usd} />
         </b>
         {!isZero(of.debt_usd) && (
           <>

@@ -6,7 +6,7 @@ import { Ago, Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { Meter } from "../../components/meter.tsx";
 import { formatDay } from "../../format/time.ts";
-import { addMoney } from "../../format/money.ts";
+import { addMoney, formatMoney } from "../../format/money.ts";
 import { path } from "../../path-builder.ts";
 import { keysTexts as words } from "./texts.ts";
 import { type KeyAct, RowMenu } from "./row-menu.tsx";
@@ -29,7 +29,7 @@ export const keyColumns = ({ org, onAct, replacedBy }: ColumnTerms): Column<Key>
     order: ({ name }) => name.toLowerCase(),
     cell: (key) => (
       <Stack gap={0}>
-        <Link to={path.key(org, key.id)} size="sm" fw={600} className="name" maw="20rem">
+        <Link to={path.key(org, key.id)} size="sm" className="name" maw="20rem">
           {key.name}
         </Link>
         <Group gap={6}>
@@ -46,6 +46,7 @@ export const keyColumns = ({ org, onAct, replacedBy }: ColumnTerms): Column<Key>
   },
   {
     title: words.columns.state,
+    saidFirst: true,
     order: stateOf,
     cell: (key) => (
       <Stack gap={2} align="flex-start">
@@ -105,16 +106,15 @@ function Spent({ of }: { of: Key }) {
   const percent = percentUsed(of);
   return (
     <Stack gap={0} align="flex-end">
-      <span>
-        <Money usd={usedOf(of)} />
-        {of.limit_usd !== null && (
-          <>
-            {" "}
-            {words.of} <Money usd={of.limit_usd} />
-          </>
-        )}
-      </span>
-      {of.limit_usd !== null && <Meter percent={percent} label={words.ofLimit(percent.toFixed(0))} />}
+      <Money usd={usedOf(of)} />
+      {of.limit_usd !== null && (
+        <>
+          <Meter percent={percent} label={words.ofLimit(percent.toFixed(0))} />
+          <Text size="xs" c="dimmed">
+            {words.of} {formatMoney(of.limit_usd)}
+          </Text>
+        </>
+      )}
       {of.reaches_limit_on !== null && (
         <Text size="xs" c="dimmed" className="wraps" title={words.paceHelp}>
           {words.reaches(formatDay(of.reaches_limit_on))}
@@ -131,7 +131,7 @@ function Within({ limit, of, words: said }: { limit: string | null; of: Key["day
   if (limit === null || of === null) return null;
   return (
     <Text size="xs" c="dimmed" className="wraps">
-      {said} <Money usd={addMoney(of.spent_usd, of.held_usd)} /> {words.of} <Money usd={limit} />
+      {said} {formatMoney(addMoney(of.spent_usd, of.held_usd))} {words.of} {formatMoney(limit)}
     </Text>
   );
 }

@@ -1,6 +1,6 @@
 // One key: how it stands against its limits, what it may, what it spent and was refused, and whatever can be done with it. Keys that
 // are over keep theirs: past usage stays.
-import { Button, Code, Group, Text } from "@mantine/core";
+import { Button, Code, Group, Paper, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useState } from "react";
@@ -75,7 +75,15 @@ function OneKey({ of }: { of: Key }) {
     if (asked !== "") setFilters({ act: "" });
   };
   return (
-    <Page title={of.name} actions={open ? <Acts of={of} start={start} /> : undefined}>
+    <Page
+      title={of.name}
+      above={
+        <Link to={path.organization(org.id, "keys")} size="sm">
+          ← {words.all}
+        </Link>
+      }
+      actions={open ? <Acts of={of} start={start} /> : undefined}
+    >
       <Group gap="xs">
         <KeyStateBadge of={of} />
         <StateTime of={of} />
@@ -83,9 +91,6 @@ function OneKey({ of }: { of: Key }) {
           {of.prefix}…{of.last_four}
         </Code>
         <Text size="sm">{keysTexts[of.scope]}</Text>
-        <Link to={path.organization(org.id, "keys")} size="sm">
-          {words.all}
-        </Link>
       </Group>
       <div className="halves">
         <KeyLimits of={of} />
@@ -106,7 +111,9 @@ function OneKey({ of }: { of: Key }) {
       </Section>
       {!isOver(of) && (
         <Section title={rateTexts.title}>
-          <RateLimits keyId={of.id} />
+          <Paper withBorder p="md">
+            <RateLimits keyId={of.id} />
+          </Paper>
         </Section>
       )}
       <KeyActs org={org.id} act={act} onClose={close} />

@@ -1,6 +1,6 @@
 // What a key did in a window of time: spend and refusals as charts, its models, why it was refused, what of its holds was charged. All
 // of it leads to its requests in Activity.
-import { Button, SimpleGrid } from "@mantine/core";
+import { Button, SimpleGrid, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -56,7 +56,7 @@ export function KeyUse({ org, of, range, mend }: UseProps) {
   });
   const refused = refusals.data?.refused;
   return (
-    <>
+    <Stack gap="lg">
       <Loaded query={usage} loading={<Loading lines={1} height={HEIGHT} />}>
         {(used) => (
           <>
@@ -87,7 +87,7 @@ export function KeyUse({ org, of, range, mend }: UseProps) {
       {usage.data !== undefined && usage.data.total.requests > 0 && (
         <HoldUse org={org} asked={{ range, key: of.id }} />
       )}
-    </>
+    </Stack>
   );
 }
 

@@ -1,5 +1,5 @@
 // The models side by side: each header that counts something orders the rows by it.
-import { Stack, Text } from "@mantine/core";
+import { Box, Stack, Text } from "@mantine/core";
 import { givesWords } from "../../api/models.ts";
 import type { Row } from "../../api/routes.ts";
 import type { Column } from "../../components/data-table.tsx";
@@ -31,18 +31,22 @@ export const modelColumns: readonly Column<Model>[] = [
     title: words.model,
     always: true,
     order: ({ id }) => id,
-    cell: ({ id, access }) => (
+    cell: ({ id, access, state }) => (
       <Stack gap={0}>
         <Link
           to="."
           search={(now: object) => ({ ...now, model: id })}
           resetScroll={false}
           size="sm"
-          fw={600}
           className="name"
         >
           {id}
         </Link>
+        {state !== "live" && (
+          <Box hiddenFrom="sm">
+            <StateBadge state={state} />
+          </Box>
+        )}
         {access !== "open" && (
           <Text size="xs" c="dimmed">
             {words.access[access]}
@@ -51,7 +55,7 @@ export const modelColumns: readonly Column<Model>[] = [
       </Stack>
     ),
   },
-  { title: words.columns.state, cell: ({ state }) => <StateBadge state={state} /> },
+  { title: words.columns.state, saidFirst: true, cell: ({ state }) => <StateBadge state={state} /> },
   { ...price(words.prices.input, "input_per_million"), always: true },
   { ...price(words.prices.cached, "cached_input_per_million"), wider: true },
   { ...price(words.prices.output, "output_per_million"), always: true },

@@ -22,7 +22,7 @@ export const organizationColumns = (act: Act): Column<OrganizationRow>[] => [
     order: ({ name }) => name.toLowerCase(),
     cell: ({ id, name, open_entitlements }) => (
       <Stack gap={2} align="flex-start">
-        <Link to={path.organization(id)} size="sm" fw={600} className="name">
+        <Link to={path.organization(id)} size="sm" className="name">
           {name}
         </Link>
         <Code className="figures">{id}</Code>
@@ -44,6 +44,7 @@ export const organizationColumns = (act: Act): Column<OrganizationRow>[] => [
   {
     title: words.columns.held,
     figures: true,
+    wider: true,
     order: ({ held_usd }) => Number.parseFloat(held_usd),
     cell: ({ held_usd }) => <Money usd={held_usd} />,
   },
@@ -62,6 +63,7 @@ export const organizationColumns = (act: Act): Column<OrganizationRow>[] => [
   {
     title: words.columns.members,
     figures: true,
+    wider: true,
     order: ({ members }) => members,
     cell: ({ members }) => formatCount(members),
   },

@@ -1,12 +1,14 @@
 // What needs a look, each line a link to the very thing.
-import { Alert, Anchor, Button, Stack } from "@mantine/core";
+import { Alert, Button, Stack } from "@mantine/core";
 import { useState } from "react";
 import type { Answer } from "../../api/routes.ts";
 import { Icon } from "../../components/icon.tsx";
 import { formatCount } from "../../format/count.ts";
-import { BareLink } from "../../components/link.tsx";
+import { readableTimes } from "../../format/time.ts";
 import { type OrganizationPage, path } from "../../path-builder.ts";
 import { overviewTexts as words } from "./texts.ts";
+import { UnusualDay } from "./unusual.tsx";
+import { Warning } from "./warning.tsx";
 
 type Overview = Answer<"GET /orgs/{org}/overview">;
 
@@ -26,9 +28,9 @@ const TARGETS: Record<Overview["attention"][number]["kind"], OrganizationPage> =
 /** More are folded: of a thousand keys, each may be at its limit. */
 const SHOWN = 6;
 
-export function Attention({ org, of: { attention } }: { org: string; of: Overview }) {
+export function Attention({ org, of: { attention, unusual } }: { org: string; of: Overview }) {
   const [all, setAll] = useState(false);
-  if (attention.length === 0) return null;
+  if (attention.length === 0 && unusual === null) return null;
   const shown = all ? attention : attention.slice(0, SHOWN);
   return (
     <Alert
@@ -39,27 +41,16 @@ export function Attention({ org, of: { attention } }: { org: string; of: Overvie
       styles={{ title: { color: "var(--mantine-color-text)" }, icon: { color: "var(--mantine-color-text)" } }}
     >
       <Stack gap={4}>
+        {unusual !== null && <UnusualDay org={org} of={unusual} />}
         {shown.map(({ kind, target, search, text }) => (
-          <Anchor
+          <Warning
             key={`${kind} ${target} ${text}`}
-            size="sm"
-            c="var(--mantine-color-text)"
-            td="underline"
-            className="name"
-            renderRoot={(props) => (
-              <BareLink
-                {...(TARGETS[kind] === "keys" && target !== null
-                  ? { to: path.key(org, target) }
-                  : {
-                      to: path.organization(org, TARGETS[kind]),
-                      search: search === null ? {} : { search },
-                    })}
-                {...props}
-              />
-            )}
+            {...(TARGETS[kind] === "keys" && target !== null
+              ? { to: path.key(org, target) }
+              : { to: path.organization(org, TARGETS[kind]), search: search === null ? {} : { search } })}
           >
-            {text}
-          </Anchor>
+            {readableTimes(text)}
+          </Warning>
         ))}
         {shown.length < attention.length && (
           <Button

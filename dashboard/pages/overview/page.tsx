@@ -22,7 +22,6 @@ import { Attention } from "./attention.tsx";
 import { keysOf, modelsOf, routesOf } from "./columns.tsx";
 import { Refusals } from "./refusals.tsx";
 import { SpendChart } from "./spend-chart.tsx";
-import { UnusualDay } from "./unusual.tsx";
 
 type Overview = Answer<"GET /orgs/{org}/overview">;
 
@@ -62,7 +61,6 @@ interface FiguresProps {
 
 const Figures = ({ org, range, of }: FiguresProps) => (
   <>
-    <UnusualDay org={org} of={of.unusual} />
     <Attention org={org} of={of} />
     <Steps org={org} of={of} />
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>

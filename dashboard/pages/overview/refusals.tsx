@@ -9,6 +9,7 @@ import { NextStep } from "../../components/next-step.tsx";
 import { Section } from "../../components/page.tsx";
 import { Parts } from "../../components/parts.tsx";
 import { formatCount } from "../../format/count.ts";
+import { readableTimes } from "../../format/time.ts";
 import { path } from "../../path-builder.ts";
 import { overviewTexts as words } from "./texts.ts";
 
@@ -34,7 +35,7 @@ export function Refusals({ org, range, of: { refusals }, ofKey }: RefusalsProps)
       title: words.cause,
       always: true,
       cell: ({ code, model, key, cause, next, instead }) => (
-        <Stack gap={2} maw="60vw">
+        <Stack gap={2} maw="66vw">
           <Link
             to={path.organization(org, "activity")}
             search={{
@@ -56,7 +57,7 @@ export function Refusals({ org, range, of: { refusals }, ofKey }: RefusalsProps)
             />
           </Link>
           <Text size="xs" c="dimmed" className="name" maw="100%">
-            {cause}
+            {readableTimes(cause)}
           </Text>
           <Group gap="xs">
             <Remedy org={org} of={{ next, instead }} />

@@ -30,9 +30,9 @@ export const overviewTexts = {
   nothingBefore: "and nothing in the same time before",
   change: "Change",
   unusual: (times: string, spent: string, usual: string, whose: readonly string[]) =>
-    `Today is ${times} × a usual day: ${spent} so far, ${usual} on a usual day${whose.length === 0 ? "" : `; ${whose.join(", ")}`}.`,
-  ofKey: (percent: number, name: string) => `${percent} % of it key ${name}`,
-  ofModel: (percent: number, model: string) => `${percent} % model ${model}`,
+    `Today is ${times} × a usual day: ${spent} so far, ${usual} on a usual day${whose.length === 0 ? "" : `; of it ${whose.join(" and ")}`}.`,
+  ofKey: (percent: number, name: string) => `${percent} % by the key ${name}`,
+  ofModel: (percent: number, model: string) => `${percent} % on ${model}`,
   allCauses: (count: string) => `Show all ${count} causes`,
   allWarnings: (count: string) => `Show all ${count}`,
   topModels: "Models",

@@ -18,7 +18,7 @@ import { EXAMPLE, readTools } from "./tools.ts";
 
 export const Settings = ({ terms }: { terms: Terms }) => (
   <Stack gap="sm">
-    <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" verticalSpacing="sm">
+    <SimpleGrid cols={{ base: 1, xs: 2, lg: 5 }} spacing="sm" verticalSpacing="sm">
       {terms.first && <AskedModel label={words.model} asked={terms.first} terms={terms} />}
       {terms.second && <AskedModel label={words.second} asked={terms.second} terms={terms} />}
       <Select

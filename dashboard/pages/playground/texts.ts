@@ -21,7 +21,7 @@ export const playgroundTexts = {
   effort: "Reasoning effort",
   effortDefault: (mode: string) => `default (${mode})`,
   effortNone: "the model has none",
-  maxTokens: "At most output tokens",
+  maxTokens: "Maximum output tokens",
   maxTokensDefault: "default of the model",
   stream: "Stream the answer",
   tools: "Tools",

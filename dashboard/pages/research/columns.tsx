@@ -63,6 +63,7 @@ export const entitlementColumns = (terms: ColumnTerms): Column<Entitlement>[] =>
   },
   {
     title: columns.decided,
+    wider: true,
     cell: (entitlement) => <Decision of={entitlement} />,
   },
   {
@@ -78,7 +79,6 @@ export const entitlementColumns = (terms: ColumnTerms): Column<Entitlement>[] =>
   },
   {
     title: columns.routes,
-    always: true,
     cell: ({ routes }) => (
       <Stack gap={4}>
         {routes.map(({ route, state, reason }) => (

@@ -40,7 +40,7 @@ export const researchTexts = {
     declined: (name: string) => `declined by ${name}`,
     withdrawn: (name: string) => `withdrawn by ${name}`,
   },
-  noEnd: "no date",
+  noEnd: "–",
   wanted: "asked for",
   noRoutes: "no route has this model",
 } as const;

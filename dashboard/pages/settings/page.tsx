@@ -96,7 +96,9 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
             change.mutate({ require_two_factor: event.currentTarget.checked, version: of.version })
           }
         />
-        <Text size="sm">{words.baseUrl}</Text>
+        <Text size="sm" fw={500}>
+          {words.baseUrl}
+        </Text>
         <Copyable text={of.base_url} />
         <Text size="sm" c="dimmed">
           {of.paid_workspace ? words.paid : words.notPaid} {words.content}

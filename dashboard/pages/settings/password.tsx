@@ -17,7 +17,7 @@ export function PasswordForm() {
   return (
     <Form
       gap="sm"
-      maw={420}
+      maw={320}
       onSubmit={() => change.mutate({ current, next })}
       error={change.error}
       actions={

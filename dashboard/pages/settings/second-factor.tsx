@@ -27,7 +27,7 @@ function TurnedOff({ onMade }: { onMade: (made: NewSecondFactor) => void }) {
   return (
     <Form
       gap="sm"
-      maw={420}
+      maw={320}
       onSubmit={() => begin.mutate(password)}
       error={begin.error}
       actions={
@@ -52,7 +52,7 @@ function TurnedOn({ onCodes }: { onCodes: (codes: readonly string[]) => void }) 
   return (
     <Form
       gap="sm"
-      maw={420}
+      maw={320}
       onSubmit={() => {
         end.reset();
         renew.mutate(password);

@@ -5,6 +5,7 @@ import type { Column } from "../../components/data-table.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
+import { Parts } from "../../components/parts.tsx";
 import { formatDay } from "../../format/time.ts";
 import { path } from "../../path-builder.ts";
 import { teamTexts as words } from "./texts.ts";
@@ -34,7 +35,7 @@ export const memberColumns = ({ org, ...terms }: ColumnTerms): Column<Member>[] 
           )}
         </Group>
         <Text size="xs" c="dimmed" className="name">
-          {email}
+          <Parts of={email} />
         </Text>
       </Stack>
     ),
@@ -59,8 +60,9 @@ export const memberColumns = ({ org, ...terms }: ColumnTerms): Column<Member>[] 
   },
   {
     title: words.columns.joined,
+    wider: true,
     order: ({ joined_at }) => joined_at,
-    cell: ({ joined_at }) => formatDay(joined_at),
+    cell: ({ joined_at }) => `${formatDay(joined_at)} UTC`,
   },
   {
     title: words.columns.keys,
@@ -83,6 +85,7 @@ export const memberColumns = ({ org, ...terms }: ColumnTerms): Column<Member>[] 
   {
     title: words.columns.month,
     figures: true,
+    always: true,
     order: ({ month_spend_usd }) => Number.parseFloat(month_spend_usd),
     cell: ({ month_spend_usd }) => <Money usd={month_spend_usd} />,
   },

@@ -12,6 +12,7 @@ import { Ago } from "../../components/figures.tsx";
 import { OpenInvitationsTable } from "../../components/open-invitations.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
+import { Parts } from "../../components/parts.tsx";
 import { teamTexts as words } from "./texts.ts";
 
 type Invitation = Row<"GET /orgs/{org}/invitations">;
@@ -49,7 +50,7 @@ const COLUMNS: Column<Invitation>[] = [
     always: true,
     cell: ({ email }) => (
       <Text size="sm" fw={600} className="name">
-        {email}
+        <Parts of={email} />
       </Text>
     ),
   },

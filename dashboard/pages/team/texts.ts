@@ -23,7 +23,7 @@ export const teamTexts = {
     lastSeen: "Last seen",
     joined: "Joined",
     keys: "Keys",
-    month: "Their keys this month",
+    month: "This month",
     actions: "Actions",
   },
   you: "you",

@@ -80,7 +80,8 @@ const Blocked = ({ org, of }: { org: string; of: Holds["blocked"][number] }) => 
 function columnsOf(org: string, asked: Record<string, string>): Column<Row>[] {
   return [
     {
-      title: words.key,
+      // Of one key, each row is a model.
+      title: asked["key"] ? words.model : words.key,
       always: true,
       cell: ({ key, model }) => (
         <Stack miw={110} gap={0} align="flex-start">
@@ -90,11 +91,13 @@ function columnsOf(org: string, asked: Record<string, string>): Column<Row>[] {
             size="sm"
             className="name"
           >
-            {key.name}
+            {asked["key"] ? model : key.name}
           </Link>
-          <Text size="xs" c="dimmed" className="name">
-            {model}
-          </Text>
+          {!asked["key"] && (
+            <Text size="xs" c="dimmed" className="name">
+              {model}
+            </Text>
+          )}
         </Stack>
       ),
     },
@@ -122,10 +125,11 @@ function columnsOf(org: string, asked: Record<string, string>): Column<Row>[] {
       order: ({ used_percent }) => used_percent ?? -1,
       cell: ({ used_percent }) => (used_percent === null ? "–" : `${used_percent} %`),
     },
-    { title: words.bound, figures: true, cell: ({ output_bound }) => formatCount(output_bound) },
+    { title: words.bound, figures: true, wider: true, cell: ({ output_bound }) => formatCount(output_bound) },
     {
       title: words.p99,
       figures: true,
+      wider: true,
       cell: ({ output_p99 }) => (output_p99 === null ? "–" : formatCount(output_p99)),
     },
     {

@@ -144,8 +144,8 @@ const Totals = ({ of }: { of: Usage["total"] }) => (
     <Tile
       title={words.measures.input_tokens}
       note={words.cached(
-        formatCount(of.cached_tokens),
-        of.cache_write_tokens === 0 ? null : formatCount(of.cache_write_tokens),
+        shortCount(of.cached_tokens),
+        of.cache_write_tokens === 0 ? null : shortCount(of.cache_write_tokens),
       )}
     >
       {shortCount(of.input_tokens)}

@@ -5,7 +5,7 @@ import { read } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
 import { changeText } from "../../components/change.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { ExactMoney, Money } from "../../components/figures.tsx";
+import { Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
@@ -63,7 +63,7 @@ export function SavingsPart({ org, asked }: { org: string; asked: Record<string,
               )}
             </Text>
             <Text size="sm" c="dimmed" maw={760}>
-              {words.lead} {words.charged} <ExactMoney usd={of.used.charge_usd} />
+              {words.lead} {words.charged} <Money usd={of.used.charge_usd} />
             </Text>
             <DataTable
               label={words.title}

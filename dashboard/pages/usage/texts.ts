@@ -45,7 +45,7 @@ export const usageTexts = {
     output_tokens: "Output tokens",
   },
   cached: (read: string, written: string | null) =>
-    `${read} of them cached${written === null ? "" : `, ${written} written to a cache`}`,
+    `${read} cached${written === null ? "" : `, ${written} written to a cache`}`,
   summary: {
     total: (total: string, range: string) => `${total} in all, ${range}`,
     largest: (name: string, share: string) => `most by ${name} (${share})`,

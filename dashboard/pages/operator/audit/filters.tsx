@@ -1,5 +1,5 @@
 // What the operator's audit log is narrowed to: an organization, who did it, what was done to what, and days in UTC.
-import { Select, TextInput } from "@mantine/core";
+import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";
 import { FITTING } from "../../../components/choice.tsx";
@@ -8,9 +8,11 @@ import { OrganizationSelect } from "../../../components/organization-select.tsx"
 import { SearchField } from "../../../components/search-field.tsx";
 import { type Filters, type SetFilters, text } from "../../../filters.ts";
 import { auditTexts as words } from "../../audit/texts.ts";
+import { askedWindow, TimeWindow, windowShape } from "../../../components/time-window.tsx";
+import type { Query } from "../../../api/client.ts";
 import { tableTexts } from "../../../components/texts.ts";
 
-export const SHAPE = { org: text(), actor: text(), action: text(), target: text(), from: text(), to: text() };
+export const SHAPE = { ...windowShape(""), org: text(), actor: text(), action: text(), target: text() };
 type Audited = Filters<typeof SHAPE>;
 
 interface AuditFiltersProps {
@@ -20,6 +22,12 @@ interface AuditFiltersProps {
 
 export const AuditFilters = ({ filters, set }: AuditFiltersProps) => (
   <FilterRow>
+    <SearchField
+      label={words.filters.target}
+      value={filters.target}
+      onSearch={(target) => set({ target }, { typed: true })}
+    />
+    <TimeWindow filters={filters} set={set} all />
     <OrganizationSelect
       label={words.filters.org}
       placeholder={words.everywhere}
@@ -27,24 +35,11 @@ export const AuditFilters = ({ filters, set }: AuditFiltersProps) => (
       onChange={(org) => set({ org })}
     />
     <ActorSelect value={filters.actor} onChange={(actor) => set({ actor })} />
-    {(["action", "target"] as const).map((name) => (
-      <SearchField
-        key={name}
-        label={words.filters[name]}
-        value={filters[name]}
-        onSearch={(text) => set({ [name]: text }, { typed: true })}
-      />
-    ))}
-    {(["from", "to"] as const).map((name) => (
-      <TextInput
-        key={name}
-        type="date"
-        {...chipOf(filters[name] !== "")}
-        label={words.filters[name]}
-        value={filters[name]}
-        onChange={(event) => set({ [name]: event.currentTarget.value })}
-      />
-    ))}
+    <SearchField
+      label={words.filters.action}
+      value={filters.action}
+      onSearch={(action) => set({ action }, { typed: true })}
+    />
   </FilterRow>
 );
 
@@ -81,10 +76,10 @@ function ActorSelect({ value, onChange }: { value: string; onChange: (actor: str
   );
 }
 
-/** As the server reads it: its `to` includes nothing of that day. */
-export const asked = ({ to, ...filters }: Audited): Audited => ({ ...filters, to: dayAfter(to) });
-
-function dayAfter(day: string): string {
-  const at = Date.parse(`${day}T00:00:00Z`);
-  return Number.isNaN(at) ? day : new Date(at + 86_400_000).toISOString().slice(0, 10);
-}
+export const asked = ({ org, actor, action, target, ...window }: Audited): Query => ({
+  org,
+  actor,
+  action,
+  target,
+  ...askedWindow(window),
+});

@@ -91,6 +91,7 @@ const columns = (setAct: (act: Act) => void): Column<EntitlementRow>[] => [
   },
   {
     title: words.columns.model,
+    saidFirst: true,
     cell: ({ model, purpose }) => (
       <Stack gap={0}>
         <span className="name">{model}</span>
@@ -101,12 +102,12 @@ const columns = (setAct: (act: Act) => void): Column<EntitlementRow>[] => [
     ),
   },
   { title: words.columns.state, always: true, cell: ({ state }) => <StateBadge state={state} /> },
-  { title: words.columns.asked, cell: ({ created_at }) => <Ago at={created_at} /> },
+  { title: words.columns.spend, figures: true, cell: ({ spend_usd }) => <Money usd={spend_usd} /> },
   {
     title: words.columns.until,
     cell: ({ expires_at, wanted_until }) => <Ago at={expires_at ?? wanted_until} never="–" />,
   },
-  { title: words.columns.spend, figures: true, cell: ({ spend_usd }) => <Money usd={spend_usd} /> },
+  { title: words.columns.asked, wider: true, cell: ({ created_at }) => <Ago at={created_at} /> },
   { title: words.columns.actions, always: true, acts: true, cell: (of) => <Acts of={of} setAct={setAct} /> },
 ];
 

@@ -45,7 +45,7 @@ const COLUMNS: Column<EndingRow>[] = [
     title: words.columns.what,
     always: true,
     cell: (row) => (
-      <Link {...wayTo(row)} size="sm" fw={600} className="name">
+      <Link {...wayTo(row)} size="sm" className="name">
         <Parts of={row.title} />
       </Link>
     ),

@@ -21,11 +21,24 @@ export const ModelMargins = ({ of }: { of: Margin }) => (
       columns={COLUMNS}
       none={words.noUse}
     />
+    {whyNot(of.models).map((why) => (
+      <Text key={why} size="xs" c="dimmed" className="name">
+        {why}
+      </Text>
+    ))}
   </Section>
 );
 
 export const marginText = (margin: Margin["margin_percent"]): string =>
   margin === null ? "–" : words.between(`${margin.least} %`, `${margin.most} %`);
+
+/** Of the models whose margin is not known: each reason once. */
+const whyNot = (models: readonly OfModel[]): string[] =>
+  [...Map.groupBy(models, ({ unknown }) => unknown)].flatMap(([unknown, ofIt]) =>
+    unknown === null
+      ? []
+      : [words.notKnown(ofIt.map(({ model }) => model).join(", "), words.unknown[unknown])],
+  );
 
 const COLUMNS: Column<OfModel>[] = [
   { title: words.columns.model, always: true, cell: ({ model }) => <span className="name">{model}</span> },
@@ -49,12 +62,6 @@ const COLUMNS: Column<OfModel>[] = [
     figures: true,
     always: true,
     cell: ({ margin_percent, unknown }) =>
-      unknown === null ? (
-        marginText(margin_percent)
-      ) : (
-        <Text size="xs" c="dimmed" component="span" style={{ whiteSpace: "normal" }}>
-          {words.unknown[unknown]}
-        </Text>
-      ),
+      unknown === null ? marginText(margin_percent) : <span title={words.unknown[unknown]}>–</span>,
   },
 ];

@@ -107,5 +107,6 @@ const HealthTiles = ({ of }: { of: Answer<"GET /operator/health"> }) => (
 
 const noteOf = (backup: Answer<"GET /operator/health">["backup"]): string | undefined => {
   if (backup === null) return words.backupElsewhere;
-  return backup.overdue && backup.last_at !== null ? words.backupOld : undefined;
+  if (backup.last_at === null) return words.backupHow;
+  return backup.overdue ? words.backupOld : undefined;
 };

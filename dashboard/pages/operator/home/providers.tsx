@@ -39,7 +39,7 @@ const COLUMNS: Column<Provider>[] = [
     title: words.columns.provider,
     always: true,
     cell: ({ provider }) => (
-      <Link to={path.operator("providers")} size="sm" fw={600} className="name">
+      <Link to={path.operator("providers")} size="sm" className="name">
         {provider}
       </Link>
     ),

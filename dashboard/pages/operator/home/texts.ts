@@ -4,7 +4,7 @@ export const operatorHomeTexts = {
   charged: "Charged, 24 hours",
   errors: "Failed, 24 hours",
   errorsNote: "of requests that held credits",
-  refused: "Refused, 24 hours",
+  refused: "Rejected, 24 hours",
   refusedNote: "before any provider was asked",
   running: (count: string) => `${count} running now`,
   margin: "Margin, 30 days",
@@ -15,7 +15,8 @@ export const operatorHomeTexts = {
   variance: "Paid by the platform, 30 days",
   varianceNote: "price above what customers were charged",
   backup: "Last backup",
-  backupNever: "never",
+  backupNever: "none",
+  backupHow: "make one with ./tollgate db backup",
   backupOld: "older than 7 days",
   backupElsewhere: "PostgreSQL is backed up by its own tools",
   ready: "This gateway",
@@ -41,11 +42,12 @@ export const operatorHomeTexts = {
   over: "over",
   marginByModel: "Margin by model, 30 days",
   marginLead: (source: string) =>
-    `What customers were charged, and what providers list for the same tokens (${source}). Where routes cost differently, or a price depends on the prompt's length, from the lowest to the highest. What you agreed with a provider is not known here.`,
+    `What customers were charged, and what providers list for the same tokens. Where routes cost differently, or a price depends on the prompt's length, from the lowest to the highest. What you agreed with a provider is not known here. Source: ${source}.`,
   noUse: "Nothing was charged in 30 days.",
+  notKnown: (models: string, why: string) => `– ${models}: ${why}.`,
   unknown: {
     not_listed: "not in the price table",
-    no_route: "has no route any more",
+    no_route: "no route is left",
   },
   columns: {
     provider: "Provider",

@@ -3,7 +3,7 @@ import { Alert, Button, Group, Loader, SimpleGrid, Stack, Text } from "@mantine/
 import { useAsk } from "../../../api/read.ts";
 import type { Answer } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
-import { ExactMoney, Time } from "../../../components/figures.tsx";
+import { ExactMoney, Money, Time } from "../../../components/figures.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import { Link } from "../../../components/link.tsx";
 import { Page, Section } from "../../../components/page.tsx";
@@ -87,7 +87,7 @@ const Report = ({ report }: { report: LedgerReport }) => (
         <ExactMoney usd={report.drift_usd} />
       </Tile>
       <Tile title={words.variance} note={words.varianceNote}>
-        <ExactMoney usd={report.variance_usd} />
+        <Money usd={report.variance_usd} />
       </Tile>
       <Tile title={words.debt}>
         <ExactMoney usd={report.debt_usd} />

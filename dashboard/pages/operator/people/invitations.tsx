@@ -13,6 +13,7 @@ import { OpenInvitationsTable } from "../../../components/open-invitations.tsx";
 import { Section } from "../../../components/page.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
 import { Loaded } from "../../../components/states.tsx";
+import { Parts } from "../../../components/parts.tsx";
 import { operatorPeopleTexts as words } from "./texts.ts";
 
 type OpenInvitation = Row<"GET /operator/invitations">;
@@ -51,7 +52,7 @@ const columns = (act: (kind: Act["kind"], of: OpenInvitation) => void): Column<O
     cell: ({ email, expires_at }) => (
       <Stack gap={0}>
         <Text size="sm" fw={600} className="name">
-          {email}
+          <Parts of={email} />
         </Text>
         <Text size="xs" c="dimmed" hiddenFrom="sm">
           {words.columns.expires} <Ago at={expires_at} />

@@ -14,6 +14,7 @@ import { RowActs } from "../../../components/row-acts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { operatorPageNames } from "../../../components/texts.ts";
+import { Parts } from "../../../components/parts.tsx";
 import { operatorPeopleTexts as words } from "./texts.ts";
 import { OperatorInvitations } from "./invitations.tsx";
 import { CreateKeyDialog, InviteDialog, RemoveDialog, ResetDialog, RevokeKeyDialog } from "./acts.tsx";
@@ -109,7 +110,7 @@ const personColumns = ({ you, act }: PersonTerms): Column<OperatorPerson>[] => [
           {person.name ?? "–"}
         </Text>
         <Text size="xs" c="dimmed" className="name">
-          {email}
+          <Parts of={email} />
         </Text>
       </Stack>
     ),
@@ -159,7 +160,11 @@ const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[
     ),
   },
   { title: words.columns.prefix, cell: ({ prefix }) => <Code>{prefix}…</Code> },
-  { title: words.columns.owner, cell: (key) => <span className="name">{ownerOf(key)}</span> },
+  {
+    title: words.columns.owner,
+    saidFirst: true,
+    cell: (key) => <span className="name">{ownerOf(key)}</span>,
+  },
   { title: words.columns.created, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     title: words.columns.ends,
@@ -167,6 +172,7 @@ const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[
   },
   {
     title: words.columns.used,
+    saidFirst: true,
     cell: ({ last_used_at }) => <Ago at={last_used_at} never={words.neverUsed} />,
   },
   { title: words.columns.state, cell: ({ state }) => <StateBadge state={state} /> },

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
-import { Ago, ExactMoney } from "../../../components/figures.tsx";
+import { Ago, Money } from "../../../components/figures.tsx";
 import { Parts } from "../../../components/parts.tsx";
 import { Page } from "../../../components/page.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
@@ -43,13 +43,17 @@ const Card = ({ of }: { of: Provider }) => (
             {of.name}
           </Title>
           <Code>{of.kind}</Code>
-          {of.host !== null && <Text className="name">{of.host}</Text>}
+          {of.host !== null && (
+            <Text size="sm" className="name">
+              {of.host}
+            </Text>
+          )}
+          <Text size="sm" c="dimmed">
+            {of.secret_set ? words.secretSet : words.noSecret}
+          </Text>
         </Group>
-        <Text size="sm" c="dimmed">
-          {of.secret_set ? words.secretSet : words.noSecret}
-        </Text>
+        <Acts of={of} />
       </Group>
-      <Acts of={of} />
       {of.account !== null && (
         <Alert color="orange" variant="light" title={words.account[of.account.cause](of.name)}>
           <Text size="sm" className="name">
@@ -75,7 +79,7 @@ const Card = ({ of }: { of: Provider }) => (
           ))}
         </Alert>
       )}
-      <SimpleGrid cols={{ base: 1, sm: 4 }}>
+      <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>
         <Figure title={words.lastProbe}>
           {of.last_probe === null ? (
             words.notProbed
@@ -87,12 +91,12 @@ const Card = ({ of }: { of: Provider }) => (
         </Figure>
         <Figure title={words.running}>{formatCount(of.running)}</Figure>
         <Figure title={words.variance}>
-          <ExactMoney usd={of.variance_usd} />
+          <Money usd={of.variance_usd} />
         </Figure>
         <Figure title={words.errors}>
           {of.errors.length === 0
             ? words.noErrors
-            : of.errors.map((error) => `${error.class}: ${formatCount(error.attempts)}`).join(", ")}
+            : of.errors.map((error) => words.failed(formatCount(error.attempts), error.class)).join(", ")}
         </Figure>
       </SimpleGrid>
       <DataTable
@@ -110,7 +114,9 @@ const Figure = ({ title, children }: { title: string; children: ReactNode }) => 
     <Text size="sm" c="dimmed">
       {title}
     </Text>
-    <Text className="name">{children}</Text>
+    <Text size="sm" className="name">
+      {children}
+    </Text>
   </div>
 );
 
@@ -125,7 +131,10 @@ const COLUMNS: Column<Provider["routes"][number]>[] = [
     ),
   },
   { title: words.columns.state, always: true, cell: ({ state }) => <StateBadge state={state} /> },
-  { title: words.columns.circuit, cell: ({ circuit }) => circuitNames[circuit] },
+  {
+    title: words.columns.circuit,
+    cell: ({ circuit, state }) => (state === "live" || circuit !== "closed" ? circuitNames[circuit] : "–"),
+  },
   { title: words.columns.failures, figures: true, cell: ({ failures }) => formatCount(failures) },
   { title: words.columns.probe, cell: ({ next_probe_at }) => <Ago at={next_probe_at} never="–" /> },
 ];

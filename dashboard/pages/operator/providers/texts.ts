@@ -1,3 +1,5 @@
+const times = (count: string): string => (count === "1" ? "Once" : `${count} times`);
+
 export const operatorProvidersTexts = {
   lead: "What tollgate.yaml configures and how it answers. Configuration stays in the file; secrets are never shown.",
   empty: "No provider is configured.",
@@ -7,14 +9,15 @@ export const operatorProvidersTexts = {
   variance: "Paid by the platform, 30 days",
   errors: "Failed calls, 24 hours",
   noErrors: "none",
-  doubts: "It was not believed in the last 24 hours",
+  failed: (attempts: string, why: string) => `${attempts} ${why.replaceAll("_", " ")}`,
+  doubts: "What it reported was not believed, last 24 hours",
   doubt: {
     usage_clamped: (attempts: string) =>
-      `${attempts} × it told more tokens than were quoted. Customers pay no more than the quote; what it bills beyond that is the platform's.`,
+      `${times(attempts)} it reported more tokens than were quoted. Customers pay no more than the quote; what it bills beyond that is the platform's.`,
     usage_below_delivered: (attempts: string) =>
-      `${attempts} × it told far fewer tokens than it delivered. What was delivered was counted and charged.`,
+      `${times(attempts)} it reported far fewer tokens than it delivered. What was delivered was counted and charged.`,
     output_above_maximum: (attempts: string) =>
-      `${attempts} × it went past its output maximum. Answers were cut there. Look at dialect.output_maximum in tollgate.yaml first: it may not know that name.`,
+      `${times(attempts)} it went past its output maximum. Answers were cut there. Look at dialect.output_maximum in tollgate.yaml first: it may not know that name.`,
   },
   routesOf: (provider: string) => `Routes of ${provider}`,
   lastProbe: "Last probe",

@@ -12,8 +12,9 @@ import { Page } from "../../../components/page.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { formatCount, formatShare } from "../../../format/count.ts";
+import { isZero } from "../../../format/money.ts";
 import { text, useFilters } from "../../../filters.ts";
-import { formatSpan } from "../../../format/time.ts";
+import { formatSpan, formatTime } from "../../../format/time.ts";
 import { circuitNames, operatorPageNames } from "../../../components/texts.ts";
 import { operatorRoutesTexts as words } from "./texts.ts";
 import { DisableDialog, EnableDialog } from "./acts.tsx";
@@ -70,6 +71,14 @@ export function RoutesPage() {
 /** An open circuit keeps requests away; nothing is wrong with a closed one. */
 const CIRCUITS = { closed: "ok", open: "unhealthy", half_open: "half_open" } as const;
 
+/** What is still so has been so for a while. */
+const Since = ({ at, live }: { at: string; live: boolean }) =>
+  live ? (
+    <span title={formatTime(at)}>{words.liveFor(formatSpan(Date.now() - Date.parse(at)))}</span>
+  ) : (
+    <Ago at={at} />
+  );
+
 interface ColumnTerms {
   setAct: (act: Act) => void;
   showHistory: (route: string) => void;
@@ -102,7 +111,7 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
           <Text size="xs" c="dimmed" className="name">
             {reason}
             {reason !== null && since !== null && " · "}
-            {since !== null && <Ago at={since} />}
+            {since !== null && <Since at={since} live={state === "live"} />}
           </Text>
         )}
       </Stack>
@@ -115,8 +124,8 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
         <span>
           {version === highest_version ? words.version(version) : words.behind(version, highest_version)}
         </span>
-        <Text size="xs" c="dimmed" className="name">
-          {words.signedBy(signed_by.slice(0, 12))}
+        <Text size="xs" c="dimmed" className="figures" title={signed_by}>
+          {words.signedBy(signed_by.slice(0, 8))}
         </Text>
       </Stack>
     ),
@@ -125,7 +134,8 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
   {
     title: words.columns.price,
     figures: true,
-    cell: ({ price }) => `$${price.input_per_million} / $${price.output_per_million}`,
+    cell: ({ price }) =>
+      `$${price.input_per_million} / ${isZero(price.output_per_million) ? "–" : `$${price.output_per_million}`}`,
   },
   {
     title: words.columns.circuit,

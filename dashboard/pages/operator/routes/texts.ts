@@ -1,4 +1,5 @@
 export const operatorRoutesTexts = {
+  liveFor: (span: string) => `for ${span}`,
   lead: "A route serves only with a fresh release that a trusted key has signed. Sign with ./tollgate release sign; private keys never come here.",
   empty: "No release has been published yet.",
   publish: "Publish a release",

@@ -1,0 +1,58 @@
+// Figures as people read them: no more digits than say something, and never more of a share than there is.
+import { expect, test } from "bun:test";
+import { changeText } from "../../dashboard/components/change.tsx";
+import { formatShare } from "../../dashboard/format/count.ts";
+import { readableTimes, relativeTime } from "../../dashboard/format/time.ts";
+
+test("a share is whole where it is nothing or all, and close to all of it is not all", () => {
+  expect([formatShare(0, 7), formatShare(7, 7), formatShare(1, 8), formatShare(1, 0)]).toEqual([
+    "0 %",
+    "100 %",
+    "12.5 %",
+    "–",
+  ]);
+  expect(formatShare(99_999, 100_000)).toBe("99.9 %");
+  expect(formatShare(1, 100_000)).toBe("0.1 %");
+});
+
+test("a change has as many digits as say something, and is told as times where percents say nothing", () => {
+  const changes = ["+6.7", "-38.2", "+99.9", "+418.8", "+999.9", "+1000.0", "+1602.4", "+120000.0", "+0.0"];
+  expect(changes.map(changeText)).toEqual([
+    "▲ 6.7 %",
+    "▼ 38.2 %",
+    "▲ 99.9 %",
+    "▲ 418 %",
+    "▲ 999 %",
+    "▲ 11 ×",
+    "▲ 17 ×",
+    "▲ 1,201 ×",
+    "as before",
+  ]);
+  expect(changeText(null)).toBe("new");
+});
+
+test("what was some time ago is told in its largest unit", () => {
+  const ago = (seconds: number): string =>
+    relativeTime("2026-11-23T12:00:00Z", Date.parse("2026-11-23T12:00:00Z") + seconds * 1000);
+  expect([5, 59, 60, 114, 119, 3599, 3600, 6840, 7200, 172_800].map(ago)).toEqual([
+    "just now",
+    "59 s ago",
+    "1 min ago",
+    "1 min ago",
+    "1 min ago",
+    "59 min ago",
+    "1 h ago",
+    "1 h ago",
+    "2 h ago",
+    "2 d ago",
+  ]);
+});
+
+test("the gateway's sentences have their times as the pages write them, and nothing else of them is touched", () => {
+  const now = new Date("2026-11-23T12:00:00Z");
+  expect(readableTimes("It works again from 2026-12-01 00:00 UTC, or 2027-01-02 UTC.", now)).toBe(
+    "It works again from 1 Dec 00:00 UTC, or 2 Jan 2027 UTC.",
+  );
+  for (const left of ["key 2026-12-01", "2026-13-45 10:00 UTC", "in 2026-11"])
+    expect(readableTimes(left, now)).toBe(left);
+});
