@@ -32,7 +32,7 @@ interface DataTableProps<Row> {
   onOpen?: (row: Row) => void;
   /** Loads the next page; absent on the last. */
   more?: { load: () => void; loading: boolean } | undefined;
-  /** Said where there are no rows; otherwise that nothing matches. */
+  /** Said where there are no rows; otherwise that there is nothing yet, or that nothing matches. */
   none?: string;
   /** One line for each row: what is longer is cut, and said whole on hover. */
   dense?: boolean;

@@ -3,11 +3,17 @@ import { exactMoney, formatMoney } from "../format/money.ts";
 import { formatLocalTime, formatTime, localTime, relativeTime } from "../format/time.ts";
 import { useTimeDisplay } from "../time-display.ts";
 
-export const Money = ({ usd }: { usd: string }) => (
-  <span className="figures" title={exactMoney(usd)}>
-    <Amount printed={formatMoney(usd)} />
-  </span>
-);
+/** So many characters of an amount stand in a tile at its full size. */
+const USUAL_LENGTH = 11;
+
+export function Money({ usd }: { usd: string }) {
+  const printed = formatMoney(usd);
+  return (
+    <span className="figures" title={exactMoney(usd)} data-long={printed.length > USUAL_LENGTH || undefined}>
+      <Amount printed={printed} />
+    </span>
+  );
+}
 
 /** Every digit, for arithmetic that has to add up in front of the reader. */
 export const ExactMoney = ({ usd }: { usd: string }) => (

@@ -51,7 +51,14 @@ const wayOf = (code: string): ((of: Concern) => Way | undefined) | undefined =>
       ? theModel
       : undefined);
 
-export function NextStep({ code, of }: { code: string; of: Concern }) {
+interface NextStepProps {
+  code: string;
+  of: Concern;
+  /** The one act that most come for. */
+  main?: boolean;
+}
+
+export function NextStep({ code, of, main = false }: NextStepProps) {
   const membership = useContext(MembershipContext);
   const way = wayOf(code)?.(of);
   if (way === undefined || (membership !== null && !maySee(membership.org.role, way.page))) return null;
@@ -59,7 +66,7 @@ export function NextStep({ code, of }: { code: string; of: Concern }) {
     <ButtonLink
       to={way.key === undefined ? path.organization(of.org, way.page) : path.key(of.org, way.key)}
       search={way.search ?? {}}
-      variant="default"
+      variant={main ? "filled" : "default"}
       size="compact-sm"
     >
       {way.label}

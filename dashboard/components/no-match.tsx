@@ -11,30 +11,27 @@ export const Sentence = ({ children }: { children: ReactNode }) => (
   </Text>
 );
 
-export const NoMatch = () => (
-  <Stack align="center" gap={0} pb="lg">
-    <Sentence>{tableTexts.noMatch}</Sentence>
-    <ClearFilters />
-  </Stack>
-);
-
-function ClearFilters() {
+/** Where nothing is filtered there is nothing yet. */
+export function NoMatch() {
   const { [SORT]: _, ...filters }: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
-  if (Object.keys(filters).length === 0) return null;
+  if (Object.keys(filters).length === 0) return <Sentence>{tableTexts.nothing}</Sentence>;
   return (
-    <Button
-      variant="default"
-      size="compact-sm"
-      onClick={() =>
-        void navigate({
-          to: ".",
-          search: ({ [SORT]: sort }: Record<string, unknown>) => ({ [SORT]: sort }),
-          resetScroll: false,
-        })
-      }
-    >
-      {tableTexts.clear}
-    </Button>
+    <Stack align="center" gap={0} pb="lg">
+      <Sentence>{tableTexts.noMatch}</Sentence>
+      <Button
+        variant="default"
+        size="compact-sm"
+        onClick={() =>
+          void navigate({
+            to: ".",
+            search: ({ [SORT]: sort }: Record<string, unknown>) => ({ [SORT]: sort }),
+            resetScroll: false,
+          })
+        }
+      >
+        {tableTexts.clear}
+      </Button>
+    </Stack>
   );
 }

@@ -25,6 +25,7 @@ export const tableTexts = {
   columns: (count: number) => (count === 1 ? "Show one more column" : `Show ${count} more columns`),
   fewerColumns: "Show fewer columns",
   noMatch: "Nothing matches the filters.",
+  nothing: "Nothing yet.",
   clear: "Clear filters",
   filters: "Filters",
   fewerFilters: "Fewer filters",

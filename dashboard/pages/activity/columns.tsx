@@ -110,7 +110,7 @@ function State({ of }: { of: ActivityRow }) {
         )}
       </Group>
       {of.model !== null && (
-        <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
+        <Text size="xs" c="dimmed" truncate maw="8rem" title={of.model} hiddenFrom="sm">
           {of.model}
         </Text>
       )}

@@ -58,7 +58,11 @@ export const Held = ({ of }: { of: Request }) => (
 );
 
 /** Of a request that held nothing: how often, what it asked for, and what it would have held. */
-export const AskedFor = ({ of: { asked, model, requests, last_at, state } }: { of: ActivityRow }) => (
+export const AskedFor = ({
+  of: { asked, details, model, requests, last_at, state },
+}: {
+  of: ActivityRow;
+}) => (
   <Part title={words.askedFor}>
     {requests > 1 && (
       <Text size="sm">
@@ -74,11 +78,14 @@ export const AskedFor = ({ of: { asked, model, requests, last_at, state } }: { o
           {words.askedPrompt(formatCount(asked.prompt_tokens), asked.prompt_counted === true)}{" "}
           {words.askedOutput(formatCount(asked.output_tokens))}
         </Text>
-        <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
-          <Table.Tbody>
-            <Sum label={words.wouldHold} usd={asked.hold_usd} />
-          </Table.Tbody>
-        </Table>
+        {/* What decided says it, where credits were what decided. */}
+        {details?.["required_usd"] === undefined && (
+          <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
+            <Table.Tbody>
+              <Sum label={words.wouldHold} usd={asked.hold_usd} />
+            </Table.Tbody>
+          </Table>
+        )}
       </>
     )}
   </Part>

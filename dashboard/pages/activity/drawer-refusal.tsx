@@ -5,7 +5,6 @@ import type { ReactNode } from "react";
 import type { Answer } from "../../api/routes.ts";
 import { ExactMoney, Time } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
-import { NextStep } from "../../components/next-step.tsx";
 import { formatCount } from "../../format/count.ts";
 import { formatSpan } from "../../format/time.ts";
 import { Part } from "./drawer-part.tsx";
@@ -14,19 +13,24 @@ import { activityTexts as words } from "./texts.ts";
 type RequestDetail = Answer<"GET /orgs/{org}/activity/{request}">;
 type Details = NonNullable<RequestDetail["row"]["details"]>;
 
+/** Told below, with what the request asked for. */
+const ASKED: readonly string[] = ["prompt_tokens", "prompt_tokens_source", "output_tokens"];
+
 /** The figures that the refusal named, in words; a name that has none is shown as it is. */
-const Decided = ({ of }: { of: Details }) => (
+const Decided = ({ of, isAsked }: { of: Details; isAsked: boolean }) => (
   <Part title={words.decided}>
     <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
       <Table.Tbody>
-        {Object.entries(of).map(([name, value]) => (
-          <Table.Tr key={name}>
-            <Table.Td pl={0}>{nameOf(name)}</Table.Td>
-            <Table.Td pr={0} ta="right" className="figures name">
-              {valueOf(name, value)}
-            </Table.Td>
-          </Table.Tr>
-        ))}
+        {Object.entries(of)
+          .filter(([name]) => !(isAsked && ASKED.includes(name)))
+          .map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Td pl={0}>{nameOf(name)}</Table.Td>
+              <Table.Td pr={0} ta="right" className="figures name">
+                {valueOf(name, value)}
+              </Table.Td>
+            </Table.Tr>
+          ))}
       </Table.Tbody>
     </Table>
   </Part>
@@ -49,14 +53,9 @@ function valueOf(name: string, value: Details[string]): ReactNode {
   return wordOf(Object.hasOwn(values, name) ? (values[name] ?? {}) : {}, value) ?? value;
 }
 
-export const Refused = ({ of: { row, refusal }, org }: { of: RequestDetail; org: string }) => (
+export const Refused = ({ of: { row, refusal } }: { of: RequestDetail }) => (
   <>
-    {row.code !== null && (
-      <div>
-        <NextStep code={row.code} of={{ org, key: row.key.id, model: row.model }} />
-      </div>
-    )}
-    {row.details !== null && <Decided of={row.details} />}
+    {row.details !== null && <Decided of={row.details} isAsked={row.asked !== null} />}
     {refusal !== null && refusal.running_requests > 0 && (
       <Part title={words.ranThen}>
         <Text size="sm">

@@ -80,7 +80,7 @@ function Detail({ org, request }: { org: string; request: string }) {
         <Stack gap="lg">
           <Headline org={org} of={found} />
           <SendAgain of={found.row} />
-          {found.row.code !== null && <Refused of={found} org={org} />}
+          {found.row.code !== null && <Refused of={found} />}
           <Refund of={found.row} />
           {found.arithmetic !== null && <Arithmetic of={found.arithmetic} />}
           {found.arithmetic === null && found.request !== null && <Held of={found.request} />}

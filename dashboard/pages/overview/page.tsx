@@ -130,6 +130,7 @@ const Figures = ({ org, range, of }: FiguresProps) => (
           rows={of.top_models}
           rowKey={({ model }) => model}
           columns={modelsOf(org, range)}
+          none={words.nothingSpent}
         />
       </Section>
       <Section title={words.topKeys}>
@@ -138,6 +139,7 @@ const Figures = ({ org, range, of }: FiguresProps) => (
           rows={of.top_keys}
           rowKey={({ key }) => key}
           columns={keysOf(org, range)}
+          none={words.nothingSpent}
         />
       </Section>
     </SimpleGrid>

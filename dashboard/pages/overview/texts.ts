@@ -36,6 +36,7 @@ export const overviewTexts = {
   allCauses: (count: string) => `Show all ${count} causes`,
   allWarnings: (count: string) => `Show all ${count}`,
   topModels: "Models",
+  nothingSpent: "Nothing was spent in this time.",
   topKeys: "Keys",
   routes: "Routes you use",
   attention: "Needs a look",

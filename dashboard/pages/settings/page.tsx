@@ -96,7 +96,7 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
             change.mutate({ require_two_factor: event.currentTarget.checked, version: of.version })
           }
         />
-        <Text size="sm" fw={500}>
+        <Text size="sm" fw={600}>
           {words.baseUrl}
         </Text>
         <Copyable text={of.base_url} />

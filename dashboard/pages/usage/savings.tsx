@@ -41,7 +41,8 @@ export function SavingsPart({ org, asked }: { org: string; asked: Record<string,
     {
       title: words.against,
       figures: true,
-      cell: ({ percent }) => (percent === null ? "–" : changeText(percent)),
+      cell: ({ percent }) =>
+        percent === null ? "–" : /[1-9]/.test(percent) ? changeText(percent) : words.same,
     },
   ];
   return (

@@ -88,6 +88,7 @@ export const usageTexts = {
     model: "Model",
     cost: "Would have cost",
     against: "Against the charge",
+    same: "the same",
     none: "No other model is open to you now.",
   },
   table: "Usage by group",

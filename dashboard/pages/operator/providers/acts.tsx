@@ -17,6 +17,12 @@ export function Acts({ of }: { of: Provider }) {
   return (
     <>
       <Group gap="xs">
+        <Text size="sm" role="status">
+          {probe.data !== undefined &&
+            (probe.data.well
+              ? words.well(formatSpan(probe.data.ms))
+              : words.unwell(formatSpan(probe.data.ms)))}
+        </Text>
         {of.probed && (
           <Button
             variant="default"
@@ -36,12 +42,6 @@ export function Acts({ of }: { of: Provider }) {
         >
           {of.opened === null ? words.open : words.close}
         </Button>
-        <Text size="sm" role="status">
-          {probe.data !== undefined &&
-            (probe.data.well
-              ? words.well(formatSpan(probe.data.ms))
-              : words.unwell(formatSpan(probe.data.ms)))}
-        </Text>
       </Group>
       {probe.error !== null && <Failure error={probe.error} />}
       {asking &&
