@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
 import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
 import { operatorRoutesTexts } from "../../dashboard/pages/operator/routes/texts.ts";
-import { type Dashboard, OPERATOR, type Visitor } from "./dashboard.ts";
+import { reads } from "../support/wait.ts";
+import { type Dashboard, DESKTOP, OPERATOR, PHONE, type Visitor } from "./dashboard.ts";
 import { type Seeded, startSeeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { OBSERVED, seenBy } from "./observed.ts";
@@ -37,6 +38,21 @@ async function look(address: string): Promise<void> {
     sources: [],
   });
   await inspect(visitor, address);
+  await fits(address);
+}
+
+/** Of tables that are wider than their frame: whatever stands at their end, acts and amounts, is out of sight. */
+const WIDER = `[...document.querySelectorAll(".table-scroll")]
+  .filter((frame) => frame.scrollWidth > frame.clientWidth + 1)
+  .map((frame) => frame.getAttribute("aria-label"))
+  .join()`;
+
+/** Columns give way as soon as the page has measured itself. */
+async function fits(address: string): Promise<void> {
+  const { page } = visitor;
+  await page.setViewportSize(PHONE);
+  await reads(() => page.evaluate<string>(`"${address}: " + ${WIDER}`), `${address}: `);
+  await page.setViewportSize(DESKTOP);
 }
 
 for (const page of ORGANIZATION_PAGES)

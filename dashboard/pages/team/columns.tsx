@@ -22,7 +22,7 @@ export const memberColumns = ({ org, ...terms }: ColumnTerms): Column<Member>[] 
     title: words.columns.member,
     always: true,
     order: ({ person, email }) => (person.name ?? email).toLowerCase(),
-    cell: ({ person, email, you }) => (
+    cell: ({ person, email, role, you }) => (
       <Stack gap={0}>
         <Group gap={6}>
           <Text size="sm" fw={600} className="name">
@@ -37,11 +37,15 @@ export const memberColumns = ({ org, ...terms }: ColumnTerms): Column<Member>[] 
         <Text size="xs" c="dimmed" className="name">
           <Parts of={email} />
         </Text>
+        <Text size="xs" hiddenFrom="sm">
+          {words.roles[role]}
+        </Text>
       </Stack>
     ),
   },
   {
     title: words.columns.role,
+    saidFirst: true,
     always: true,
     order: ({ role }) => role,
     cell: ({ role }) => words.roles[role],

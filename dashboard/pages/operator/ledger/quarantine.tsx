@@ -60,19 +60,20 @@ const columns = (resolve: (of: Quarantined) => void): Column<Quarantined>[] => [
   {
     title: words.columns.org,
     always: true,
-    cell: ({ id, org, org_name }) => (
+    cell: ({ id, org, org_name, reason }) => (
       <Stack gap={0}>
         <Link to={path.organization(org)} size="sm" className="name">
           {org_name ?? org}
         </Link>
         <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
-          {id}
+          {reason.includes(id) ? reason : `${id}: ${reason}`}
         </Text>
       </Stack>
     ),
   },
   {
     title: words.columns.request,
+    saidFirst: true,
     cell: ({ id, model }) => (
       <Stack gap={0}>
         <span className="name">{id}</span>
@@ -83,7 +84,11 @@ const columns = (resolve: (of: Quarantined) => void): Column<Quarantined>[] => [
     ),
   },
   { title: words.columns.admitted, cell: ({ admitted_at }) => <Time at={admitted_at} /> },
-  { title: words.columns.reason, always: true, cell: ({ reason }) => <span className="name">{reason}</span> },
+  {
+    title: words.columns.reason,
+    saidFirst: true,
+    cell: ({ reason }) => <span className="name">{reason}</span>,
+  },
   {
     title: words.columns.held,
     always: true,
