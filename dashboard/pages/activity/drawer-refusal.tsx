@@ -13,16 +13,17 @@ import { activityTexts as words } from "./texts.ts";
 type RequestDetail = Answer<"GET /orgs/{org}/activity/{request}">;
 type Details = NonNullable<RequestDetail["row"]["details"]>;
 
-/** Told below, with what the request asked for. */
-const ASKED: readonly string[] = ["prompt_tokens", "prompt_tokens_source", "output_tokens"];
+/** Figures that are told with what the request asked for, and with when it works again. */
+const ASKED = ["prompt_tokens", "prompt_tokens_source", "output_tokens"];
+const AGAIN = ["resets_at"];
 
 /** The figures that the refusal named, in words; a name that has none is shown as it is. */
-const Decided = ({ of, isAsked }: { of: Details; isAsked: boolean }) => (
+const Decided = ({ of, toldBelow }: { of: Details; toldBelow: readonly string[] }) => (
   <Part title={words.decided}>
     <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
       <Table.Tbody>
         {Object.entries(of)
-          .filter(([name]) => !(isAsked && ASKED.includes(name)))
+          .filter(([name]) => !toldBelow.includes(name))
           .map(([name, value]) => (
             <Table.Tr key={name}>
               <Table.Td pl={0}>{nameOf(name)}</Table.Td>
@@ -55,7 +56,15 @@ function valueOf(name: string, value: Details[string]): ReactNode {
 
 export const Refused = ({ of: { row, refusal } }: { of: RequestDetail }) => (
   <>
-    {row.details !== null && <Decided of={row.details} isAsked={row.asked !== null} />}
+    {row.details !== null && (
+      <Decided
+        of={row.details}
+        toldBelow={[
+          ...(row.asked === null ? [] : ASKED),
+          ...(refusal === null || refusal.again_at === null ? [] : AGAIN),
+        ]}
+      />
+    )}
     {refusal !== null && refusal.running_requests > 0 && (
       <Part title={words.ranThen}>
         <Text size="sm">

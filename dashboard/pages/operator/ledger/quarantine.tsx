@@ -87,6 +87,7 @@ const columns = (resolve: (of: Quarantined) => void): Column<Quarantined>[] => [
   {
     title: words.columns.reason,
     saidFirst: true,
+    always: true,
     cell: ({ reason }) => <span className="name">{reason}</span>,
   },
   {
