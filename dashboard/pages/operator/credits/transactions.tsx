@@ -7,6 +7,7 @@ import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { ExactMoney, Time } from "../../../components/figures.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
+import { auditTexts } from "../../audit/texts.ts";
 import { operatorCreditsTexts as words } from "./texts.ts";
 
 type Credit = Row<"GET /operator/credits">;
@@ -41,6 +42,21 @@ export function Transactions({ org, grant }: ListProps) {
   );
 }
 
+/** A person, or a payment service with the order that it paid. */
+function By({ of }: { of: Credit["by"] }) {
+  if (of === null) return "–";
+  const [service = "", order] = of.id.split(" ");
+  if (of.name !== null || order === undefined) return <span className="name">{of.name ?? of.id}</span>;
+  return (
+    <Stack gap={0}>
+      <span>{auditTexts.actors[service] ?? service}</span>
+      <Text size="xs" c="dimmed" className="name">
+        {order}
+      </Text>
+    </Stack>
+  );
+}
+
 const COLUMNS: Column<Credit>[] = [
   { title: words.columns.at, cell: ({ at }) => <Time at={at} /> },
   {
@@ -67,7 +83,7 @@ const COLUMNS: Column<Credit>[] = [
       </Stack>
     ),
   },
-  { title: words.columns.by, cell: ({ by }) => <span className="name">{by?.name ?? by?.id ?? "–"}</span> },
+  { title: words.columns.by, cell: ({ by }) => <By of={by} /> },
   {
     title: words.columns.amount,
     always: true,
