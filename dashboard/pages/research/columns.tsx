@@ -63,7 +63,6 @@ export const entitlementColumns = (terms: ColumnTerms): Column<Entitlement>[] =>
   },
   {
     title: columns.decided,
-    wider: true,
     cell: (entitlement) => <Decision of={entitlement} />,
   },
   {
