@@ -1,6 +1,6 @@
 // Figures as people read them: no more digits than say something, and never more of a share than there is.
 import { expect, test } from "bun:test";
-import { changeText } from "../../dashboard/components/change.tsx";
+import { changeText } from "../../dashboard/components/change-text.ts";
 import { formatShare } from "../../dashboard/format/count.ts";
 import { readableTimes, relativeTime } from "../../dashboard/format/time.ts";
 

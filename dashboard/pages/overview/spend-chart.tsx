@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { read } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
-import { changeText } from "../../components/change.tsx";
+import { changeText } from "../../components/change-text.ts";
 import { Figure } from "../../components/figure.tsx";
 import { Loading, Trouble } from "../../components/states.tsx";
 import { formatMoney } from "../../format/money.ts";

@@ -3,7 +3,7 @@ import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
-import { changeText } from "../../components/change.tsx";
+import { changeText } from "../../components/change-text.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Money } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
