@@ -45,6 +45,9 @@ const SLEEPING = new Set([
 ]);
 /** These wait far more than they work: one after the other, beside the two. */
 const WAITING = new Set([
+  "./test/api/keys.test.ts",
+  "./test/api/metrics.test.ts",
+  "./test/api/proven-first.test.ts",
   "./test/app/authority.test.ts",
   "./test/browser/device.test.ts",
   "./test/browser/second-factor.test.ts",
