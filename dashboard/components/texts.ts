@@ -155,6 +155,19 @@ export const activityStateNames: Record<ActivityState, string> = {
 /** Of a route's breaker: whether calls go through it. */
 export const circuitNames = { closed: "go through", open: "stopped", half_open: "one at a time" } as const;
 
+/** What acts without being a person or a key: the log, and who credited a purchase, name them alike. */
+export const actorNames: Readonly<Record<string, string>> = {
+  installation: "The installation's key",
+  recovery: "The gateway, finding what a crash left,",
+  start: "The gateway at its start",
+  "first start": "The gateway at its first start",
+  demo: "The gateway's demo",
+  stripe: "Stripe",
+  test: "A test payment",
+  manual: "A payment by hand",
+  seed: "The seed command",
+};
+
 export const figureTexts = {
   view: "View",
   chart: "Chart",

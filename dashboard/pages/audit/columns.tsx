@@ -3,6 +3,7 @@
 import { Text } from "@mantine/core";
 import type { Row } from "../../api/routes.ts";
 import { auditTexts as words } from "./texts.ts";
+import { actorNames } from "../../components/texts.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Time } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
@@ -13,10 +14,10 @@ export type AuditRow = Row<"GET /operator/audit">;
 /** Who: by name, by what it is called here, or by its id. */
 function actorOf({ actor: { id, name } }: AuditRow): string {
   const [kind = "", of] = id.split(" ");
-  const known = words.actors[id];
+  const known = actorNames[id];
   if (name !== null || known !== undefined) return name ?? known ?? id;
   // A payment service and the order that it paid.
-  const service = of === undefined ? undefined : words.actors[kind];
+  const service = of === undefined ? undefined : actorNames[kind];
   return service === undefined ? id : `${service} (${of})`;
 }
 

@@ -23,18 +23,6 @@ export const auditTexts = {
     org: "Organization",
     address: "From",
   },
-  /** What acts without being a person or a key. */
-  actors: {
-    installation: "The installation's key",
-    recovery: "The gateway, finding what a crash left,",
-    start: "The gateway at its start",
-    "first start": "The gateway at its first start",
-    demo: "The gateway's demo",
-    stripe: "Stripe",
-    test: "A test payment",
-    manual: "A payment by hand",
-    seed: "The seed command",
-  } as Readonly<Record<string, string>>,
   line: {
     title: "Line of the log",
     address: "Address",

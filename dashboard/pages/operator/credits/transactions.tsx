@@ -7,7 +7,7 @@ import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { ExactMoney, Time } from "../../../components/figures.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
-import { auditTexts } from "../../audit/texts.ts";
+import { actorNames } from "../../../components/texts.ts";
 import { operatorCreditsTexts as words } from "./texts.ts";
 
 type Credit = Row<"GET /operator/credits">;
@@ -49,7 +49,7 @@ function By({ of }: { of: Credit["by"] }) {
   if (of.name !== null || order === undefined) return <span className="name">{of.name ?? of.id}</span>;
   return (
     <Stack gap={0}>
-      <span>{auditTexts.actors[service] ?? service}</span>
+      <span>{actorNames[service] ?? service}</span>
       <Text size="xs" c="dimmed" className="name">
         {order}
       </Text>
