@@ -79,6 +79,23 @@ test("one entry with a damaged time leads nobody astray, wherever the search mee
   }
 });
 
+test.each([2n ** 63n - 1n, 10n ** 15n, 0n, -1n, -(2n ** 63n)])(
+  "one entry with the damaged number %p hides no other, and fails no page",
+  async (damaged) => {
+    const renumber = (to: bigint, from: bigint): unknown =>
+      writer.run("UPDATE ledger_entry SET version = ?1 WHERE version = ?2", [to, from]);
+    for (const n of [1n, 45n, 90n]) {
+      renumber(damaged, n);
+      const { entries } = await page({ limit: 200 });
+      expect(entries.filter((other) => other !== Number(damaged))).toEqual(
+        numbers(90, 1).filter((other) => other !== Number(n)),
+      );
+      expect((await page(OCTOBER)).entries.length).toBeGreaterThanOrEqual(30);
+      renumber(n, damaged);
+    }
+  },
+);
+
 test("a month before the first entry, and one after the last, have none", async () => {
   const none = (from: string, to: string) => page({ from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z` });
   expect((await none("2026-07-01", "2026-08-01")).entries).toEqual([]);

@@ -113,6 +113,8 @@ export async function openHolds(
 
 /** Entries that a page looks at, whatever it looks for. */
 const LOOKED_AT = 100_000n;
+/** What a number can be in both stores: a damaged one is neither skipped nor stepped beyond. */
+const [LOWEST, HIGHEST] = [-(2n ** 63n), 2n ** 63n - 1n];
 
 /** The statement, newest first. Where a page is not full and more may follow, `searched_to` says how far back it looked. */
 export async function ledgerPage(
@@ -123,62 +125,73 @@ export async function ledgerPage(
 ): Promise<z.output<typeof billingShapes.ledgerList>> {
   const limit = query.limit ?? PAGE;
   const { fromMs, toMs } = windowIfAsked(query, clock.nowMs());
-  const newest = await lastEntry(sql, organizationId);
   // Found by its place: a month of long ago is not reached through all that came after it.
-  const place = (ms: number): Promise<bigint> => firstEntrySince(sql, organizationId, { ms, newest });
-  const lowest = fromMs === undefined ? 1n : await place(fromMs);
+  const place = async (ms: number): Promise<bigint> => {
+    const newest = (await lastEntry(sql, organizationId, [LOWEST, HIGHEST])) ?? 0n;
+    return firstEntrySince(sql, organizationId, { ms, newest });
+  };
+  const lowest = fromMs === undefined ? LOWEST : await place(fromMs);
   // Whoever has a cursor is within the window already.
-  const cursor = query.cursor === undefined ? undefined : BigInt(numberedCursor(query.cursor));
-  const behind = least(cursor ?? (toMs === undefined ? newest + 1n : await place(toMs)), newest + 1n);
-  const floor = greatest(lowest, behind - lookedAt);
+  let highest = HIGHEST;
+  if (query.cursor !== undefined) highest = BigInt(numberedCursor(query.cursor)) - 1n;
+  else if (toMs !== undefined) highest = (await place(toMs)) - 1n;
   const asked = (eb: ExpressionBuilder<Tables, "ledger_entry">) =>
     eb.and([
       ...when(query.kind, (kind) => eb("kind", "=", kind)),
       ...(query.holds !== "true" && query.kind === undefined ? [eb("kind", "not in", HOLD_KINDS)] : []),
     ]);
   const rows: Tables["ledger_entry"][] = [];
-  for (let end = behind; end > floor && rows.length <= limit; ) {
-    const first = greatest(floor, end - PIECE);
-    const piece = ofStatement(organizationId, [first, end]).where(asked);
+  for (let left = lookedAt; left > 0n && rows.length <= limit; left -= PIECE) {
+    const last = await lastEntry(sql, organizationId, [lowest, highest]);
+    if (last === null) return page(rows, limit);
+    const first = greatest(lowest, last - least(PIECE, left) + 1n);
+    const piece = between(organizationId, [first, last]).selectAll().where(asked);
     rows.push(...(await rowsOf(sql, piece.limit(limit + 1 - rows.length))));
-    end = first;
+    if (first === lowest) return page(rows, limit);
+    highest = first - 1n;
     await othersTurn();
   }
-  const data = rows.slice(0, limit).map(entryOf);
-  if (rows.length > limit) return { data, next_cursor: String(data.at(-1)?.n), searched_to: null };
-  if (floor <= lowest) return { data, next_cursor: null, searched_to: null };
-  const reached = await entryNumbered(sql, organizationId, floor);
+  if (rows.length > limit) return page(rows, limit);
+  if ((await lastEntry(sql, organizationId, [lowest, highest])) === null) return page(rows, limit);
+  const reached = await entryNumbered(sql, organizationId, highest + 1n);
   return {
-    data,
-    next_cursor: String(floor),
+    data: rows.map(entryOf),
+    next_cursor: String(highest + 1n),
     searched_to: reached === undefined ? null : printTime(reached.at),
   };
+}
+
+/** Rows that nothing but the limit ended. */
+function page(
+  rows: readonly Tables["ledger_entry"][],
+  limit: number,
+): z.output<typeof billingShapes.ledgerList> {
+  const shown = rows.slice(0, limit);
+  const next = rows.length > limit ? String(shown.at(-1)?.version) : null;
+  return { data: shown.map(entryOf), next_cursor: next, searched_to: null };
 }
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const greatest = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
-/** Newest first; `end` is not among them. */
-const ofStatement = (organizationId: string, [first, end]: readonly [bigint, bigint]) =>
+/** From one number to another, both included. */
+const between = (organizationId: string, [first, last]: readonly [bigint, bigint]) =>
   from
     .selectFrom("ledger_entry")
-    .selectAll()
     .where("org_id", "=", organizationId)
     .where("slot", "=", 0n)
     .where("version", ">=", first)
-    .where("version", "<", end)
+    .where("version", "<=", last)
     .orderBy("version", "desc");
 
-/** As it is written, whatever the balance says. */
-async function lastEntry(sql: Sql, organizationId: string): Promise<bigint> {
-  const query = from
-    .selectFrom("ledger_entry")
-    .select("version")
-    .where("org_id", "=", organizationId)
-    .where("slot", "=", 0n)
-    .orderBy("version", "desc")
-    .limit(1);
-  return (await rowOf(sql, query))?.version ?? 0n;
+/** The highest number within the bounds, as it is written, whatever the balance says. */
+async function lastEntry(
+  sql: Sql,
+  organizationId: string,
+  bounds: readonly [bigint, bigint],
+): Promise<bigint | null> {
+  const query = between(organizationId, bounds).select("version").limit(1);
+  return (await rowOf(sql, query))?.version ?? null;
 }
 
 export async function topUpsPage(
