@@ -24,6 +24,8 @@ const ASK = {
   passwords: QUICK_PASSWORDS,
 };
 const quiet = (): void => {};
+/** The plan's last request is twenty minutes old then, and an answer's retention ends within them. */
+const SEEDED_MS = Date.parse("2026-11-23T13:58:00Z");
 
 const refusal = async (config: Config): Promise<string> =>
   await seedStore(config, ASK, quiet).then(
@@ -33,7 +35,7 @@ const refusal = async (config: Config): Promise<string> =>
 
 async function opened<T>(config: Config, work: (store: OpenedStore) => Promise<T>): Promise<T> {
   const store = await openStore(config, {
-    clock: undefined,
+    clock: { nowMs: () => SEEDED_MS, monotonicMs: () => performance.now() },
     jobs: jobsOn(createLog("silent")),
     formats: FORMATS,
   });
@@ -55,8 +57,7 @@ describe.each([...STORES])("a seeded store on %s", (kind: Store) => {
     database = kind === "postgres" ? await (await testPostgres()).database() : null;
     const env = database === null ? {} : { DATABASE_URL: database.url };
     config = loadConfig({ env, cwd: folder, flags: { dataDir: join(folder, "data") } });
-    // Its plan's last request is twenty minutes old then, and an answer's retention ends within them.
-    setSystemTime(new Date("2026-11-23T13:58:00Z"));
+    setSystemTime(SEEDED_MS);
     seeded = await seedStore(config, ASK, quiet).finally(() => setSystemTime());
   });
   afterAll(async () => {
@@ -76,7 +77,7 @@ describe.each([...STORES])("a seeded store on %s", (kind: Store) => {
         settled: await count("request WHERE state = 'settled' AND charge > 0"),
         refused: await count("journal WHERE kind = 'refused'"),
         credited: await count("payment_order WHERE state = 'credited'"),
-        expired: await count(`route_release WHERE expires_at < ${Date.now()}`),
+        expired: await count(`route_release WHERE expires_at < ${SEEDED_MS}`),
         running: await count("request WHERE state NOT IN ('settled', 'released')"),
       };
       return [await ledger.audit(), counts] as const;

@@ -165,7 +165,7 @@ const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[
     saidFirst: true,
     cell: (key) => <span className="name">{ownerOf(key)}</span>,
   },
-  { title: words.columns.created, cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: words.columns.state, cell: ({ state }) => <StateBadge state={state} /> },
   {
     title: words.columns.ends,
     cell: ({ expires_at }) => (expires_at === null ? "–" : <Time at={expires_at} />),
@@ -175,7 +175,7 @@ const keyColumns = (revoke: (of: ManagementKey) => void): Column<ManagementKey>[
     saidFirst: true,
     cell: ({ last_used_at }) => <Ago at={last_used_at} never={words.neverUsed} />,
   },
-  { title: words.columns.state, cell: ({ state }) => <StateBadge state={state} /> },
+  { title: words.columns.created, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     title: words.columns.actions,
     acts: true,
