@@ -42,7 +42,8 @@ export async function openPeopleStore(place: PeoplePlace): Promise<PeopleStore> 
   return place.databaseUrl === null ? openFile(place.dataDir) : openSchema(place.databaseUrl);
 }
 
-const PRAGMAS = ["journal_mode = WAL", "synchronous = FULL", "busy_timeout = 2000", "foreign_keys = ON"];
+/** The first one is for the others: a connection that closes meanwhile holds the file for a moment. */
+const PRAGMAS = ["busy_timeout = 2000", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"];
 
 function openFile(dataDir: string): PeopleStore {
   const path = peopleFile(dataDir);
