@@ -11,7 +11,14 @@ import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 import { numberedCursor, requestCursor } from "./cursors.ts";
 import type { LabelBook } from "./labels.ts";
-import { entryNumbered, firstEntrySince, othersTurn, PIECE } from "./ledger-place.ts";
+import {
+  entriesWithin,
+  entryNumbered,
+  firstEntrySince,
+  lastEntry,
+  othersTurn,
+  PIECE,
+} from "./ledger-place.ts";
 import { type CreditTransaction, creditTransactionsPage } from "./credit-transactions.ts";
 import { stillRuns } from "./request-time.ts";
 import { windowIfAsked } from "./windows.ts";
@@ -145,7 +152,10 @@ export async function ledgerPage(
     const last = await lastEntry(sql, organizationId, [lowest, highest]);
     if (last === null) return page(rows, limit);
     const first = greatest(lowest, last - least(PIECE, left) + 1n);
-    const piece = between(organizationId, [first, last]).selectAll().where(asked);
+    const piece = entriesWithin(organizationId, [first, last])
+      .selectAll()
+      .orderBy("version", "desc")
+      .where(asked);
     rows.push(...(await rowsOf(sql, piece.limit(limit + 1 - rows.length))));
     if (first === lowest) return page(rows, limit);
     highest = first - 1n;
@@ -173,26 +183,6 @@ function page(
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const greatest = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-
-/** From one number to another, both included. */
-const between = (organizationId: string, [first, last]: readonly [bigint, bigint]) =>
-  from
-    .selectFrom("ledger_entry")
-    .where("org_id", "=", organizationId)
-    .where("slot", "=", 0n)
-    .where("version", ">=", first)
-    .where("version", "<=", last)
-    .orderBy("version", "desc");
-
-/** The highest number within the bounds, as it is written, whatever the balance says. */
-async function lastEntry(
-  sql: Sql,
-  organizationId: string,
-  bounds: readonly [bigint, bigint],
-): Promise<bigint | null> {
-  const query = between(organizationId, bounds).select("version").limit(1);
-  return (await rowOf(sql, query))?.version ?? null;
-}
 
 export async function topUpsPage(
   sql: Sql,

@@ -51,20 +51,27 @@ export const entryNumbered = (
 ): Promise<StoredEntry | undefined> =>
   rowOf(sql, entries(organizationId).selectAll().where("version", "=", version));
 
-/** From one to another, both included, in order. */
+/** From one number to another, both included. */
+export const entriesWithin = (organizationId: string, [first, last]: readonly [bigint, bigint]) =>
+  entries(organizationId).where("version", ">=", first).where("version", "<=", last);
+
+/** The same, in order. */
 export const entriesBetween = (
   sql: Sql,
   organizationId: string,
-  [first, last]: readonly [bigint, bigint],
+  bounds: readonly [bigint, bigint],
 ): Promise<StoredEntry[]> =>
-  rowsOf(
-    sql,
-    entries(organizationId)
-      .selectAll()
-      .where("version", ">=", first)
-      .where("version", "<=", last)
-      .orderBy("version"),
-  );
+  rowsOf(sql, entriesWithin(organizationId, bounds).selectAll().orderBy("version"));
+
+/** The highest number within the bounds, as it is written, whatever the balance says. */
+export async function lastEntry(
+  sql: Sql,
+  organizationId: string,
+  bounds: readonly [bigint, bigint],
+): Promise<bigint | null> {
+  const query = entriesWithin(organizationId, bounds).select("version").orderBy("version", "desc").limit(1);
+  return (await rowOf(sql, query))?.version ?? null;
+}
 
 /** The number of the last entry. */
 export async function newestEntry(sql: Sql, organizationId: string): Promise<bigint> {
@@ -86,10 +93,8 @@ export const transactionBetween = (
 ): Promise<StoredEntry[]> =>
   rowsOf(
     sql,
-    entries(organizationId)
+    entriesWithin(organizationId, [first, last])
       .selectAll()
-      .where("version", ">=", first)
-      .where("version", "<=", last)
       .where("txn", "=", txn)
       .orderBy("version")
       .limit(Number(OF_ONE_INSTANT)),

@@ -38,3 +38,26 @@ test("a store that is no database is refused by its name, and left as it is", as
   const people = await openPeopleStore({ dataDir, databaseUrl: null }).catch(String);
   expect(people).toContain(`${dataDir}/people.sqlite cannot be opened (file is not a database)`);
 });
+
+test("the people's store is opened behind a connection that closes meanwhile, not refused as locked", async () => {
+  const dataDir = mkdtempSync(join(folder, "closing-"));
+  const path = join(dataDir, "people.sqlite");
+  const holder = Bun.spawn(
+    [
+      process.execPath,
+      "-e",
+      `const { Database } = require("bun:sqlite");
+       const held = new Database(${JSON.stringify(path)}, { create: true });
+       held.run("BEGIN EXCLUSIVE");
+       console.log("held");
+       await Bun.sleep(300);
+       held.close();`,
+    ],
+    { stdout: "pipe" },
+  );
+  for await (const _ of holder.stdout) break;
+  const store = await openPeopleStore({ dataDir, databaseUrl: null });
+  expect(await store.rows("PRAGMA journal_mode")).toEqual([{ journal_mode: "wal" }]);
+  await store.close();
+  await holder.exited;
+});

@@ -1,5 +1,5 @@
-// An alert or an invitation as a mail (RFC 5322): plain text, whole. Whatever people typed goes into the subject and the body only, and both
-// are encoded, so that no text can end a header or begin one.
+// An alert or an invitation as a mail (RFC 5322): plain text, whole. Whatever people typed goes into the subject and the body
+// only, and both are encoded, so that no text can end a header or begin one.
 import type { Sent } from "../sent.ts";
 
 export interface Mail {

@@ -41,10 +41,9 @@ import { countQuarantined, quarantine } from "../quarantine.ts";
 import { readOrphan } from "../read-orphan.ts";
 import { findRateRefusal } from "../rate-now.ts";
 import { mendRunning } from "../rate-running.ts";
-import { answerLength, findAnswer } from "../requests.ts";
+import { replayed } from "../replay.ts";
 import { findBalance } from "../balance.ts";
-import { resultUnreadable } from "../decide/policy-refusals.ts";
-import { UnreadableRecord } from "../unreadable.ts";
+import type { UnreadableRecord } from "../unreadable.ts";
 import type { Repeating } from "../../lib/every.ts";
 import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
 import { messageOf } from "../../lib/message.ts";
@@ -329,23 +328,11 @@ class PostgresLedger {
     return this.answered(first.outcome as DecidedAdmission);
   }
 
-  /** A replay with its bytes. */
   private async answered(decision: DecidedAdmission): Promise<AdmissionDecision> {
     if (decision.kind !== "replay") return decision;
-    const { store } = this.ports;
-    const { admission } = decision;
-    try {
-      const bytes = admission.roomFor === undefined ? 0 : await this.on.read(() => answerLength(decision));
-      const full = admission.roomFor?.(bytes) ?? null;
-      if (full !== null) return { kind: "refused", refusal: full, authenticated: true };
-      const answer = await this.on.read(() => findAnswer(decision, store.dataKey));
-      if (answer !== null) return { kind: "replay", answer };
-      throw new UnreadableRecord(`the stored answer of ${decision.requestId}`, "it is kept but not there");
-    } catch (error) {
-      if (!(error instanceof UnreadableRecord)) throw error;
-      this.jobs.failed("replay", error);
-      return { kind: "refused", refusal: resultUnreadable(decision.requestId), authenticated: true };
-    }
+    const failed = (error: UnreadableRecord): void => this.jobs.failed("replay", error);
+    const { dataKey } = this.ports.store;
+    return this.on.read(() => replayed(decision, { dataKey, failed }));
   }
 
   /** What processes of this directory could not settle before they ended, each by itself. */

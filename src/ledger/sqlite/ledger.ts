@@ -28,11 +28,10 @@ import { countQuarantined, quarantine } from "../quarantine.ts";
 import { readOrphan } from "../read-orphan.ts";
 import { findRateRefusal } from "../rate-now.ts";
 import { mendRunning } from "../rate-running.ts";
-import { answerLength, findAnswer } from "../requests.ts";
+import { replayed } from "../replay.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
-import { resultUnreadable } from "../decide/policy-refusals.ts";
-import { UnreadableRecord } from "../unreadable.ts";
+import type { UnreadableRecord } from "../unreadable.ts";
 import { oneAtATime } from "../verify/one-at-a-time.ts";
 import { auditStore } from "../verify/sqlite/verify.ts";
 import { isStoreFailure, SqliteCommit } from "./commit.ts";
@@ -214,23 +213,13 @@ function moneyPath(commit: SqliteCommit, { batches, store, jobs }: MoneyPathPort
   };
 }
 
-/** A replay with its bytes; the one whose bytes are damaged is told so, and the operator with it. */
 function answered(
   decision: DecidedAdmission,
   { commit, dataKey, jobs }: { commit: SqliteCommit; dataKey: Uint8Array; jobs: Jobs },
 ): AdmissionDecision {
   if (decision.kind !== "replay") return decision;
-  try {
-    const full = decision.admission.roomFor?.(commit.connection.run(answerLength(decision))) ?? null;
-    if (full !== null) return { kind: "refused", refusal: full, authenticated: true };
-    const answer = commit.connection.run(findAnswer(decision, dataKey));
-    if (answer !== null) return { kind: "replay", answer };
-    throw new UnreadableRecord(`the stored answer of ${decision.requestId}`, "it is kept but not there");
-  } catch (error) {
-    if (!(error instanceof UnreadableRecord)) throw error;
-    jobs.failed("replay", error);
-    return { kind: "refused", refusal: resultUnreadable(decision.requestId), authenticated: true };
-  }
+  const failed = (error: UnreadableRecord): void => jobs.failed("replay", error);
+  return commit.connection.run(replayed(decision, { dataKey, failed }));
 }
 
 /** Where the records beside money are read and changed. */

@@ -1,0 +1,29 @@
+// The answer of a repeated request as it is given again, the same on both stores.
+import type { Query } from "../store/sql.ts";
+import type { DecidedAdmission } from "./decide/admission.ts";
+import { resultUnreadable } from "./decide/policy-refusals.ts";
+import type { AdmissionDecision } from "./ledger.ts";
+import { answerLength, findAnswer } from "./requests.ts";
+import { UnreadableRecord } from "./unreadable.ts";
+
+/**
+ * With its bytes, or the refusal where there is no room for them. The one whose bytes are damaged is told so, and the operator
+ * with it, through `failed`.
+ */
+export function* replayed(
+  decision: Extract<DecidedAdmission, { kind: "replay" }>,
+  { dataKey, failed }: { dataKey: Uint8Array; failed: (error: UnreadableRecord) => void },
+): Query<AdmissionDecision> {
+  const { admission, requestId } = decision;
+  try {
+    const full = admission.roomFor === undefined ? null : admission.roomFor(yield* answerLength(decision));
+    if (full !== null) return { kind: "refused", refusal: full, authenticated: true };
+    const answer = yield* findAnswer(decision, dataKey);
+    if (answer !== null) return { kind: "replay", answer };
+    throw new UnreadableRecord(`the stored answer of ${requestId}`, "it is kept but not there");
+  } catch (error) {
+    if (!(error instanceof UnreadableRecord)) throw error;
+    failed(error);
+    return { kind: "refused", refusal: resultUnreadable(requestId), authenticated: true };
+  }
+}
