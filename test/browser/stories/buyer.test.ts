@@ -159,15 +159,20 @@ describe.each(STORES)("on %s", (store) => {
     await order("10.00");
     await bill.page.getByRole("button", { name: "Pay $10.00" }).click();
     await bill.page.waitForURL((url) => url.pathname === billing());
+    await bill.page.getByRole("status").getByText(words.arrived("$10.00")).waitFor();
+    // The order is confirmed after the page has come, and its rows are read anew then.
+    await reads(
+      async () => (await ledger()).map(([, kind]) => kind),
+      [
+        words.kinds.purchase,
+        words.kinds.charge,
+        words.kinds.purchase,
+        words.kinds.purchase,
+        words.kinds.purchase,
+      ],
+    );
     await bill.settled();
     const rows = await ledger();
-    expect(rows.map(([, kind]) => kind)).toEqual([
-      words.kinds.purchase,
-      words.kinds.charge,
-      words.kinds.purchase,
-      words.kinds.purchase,
-      words.kinds.purchase,
-    ]);
     let balance = 0n;
     for (const [, , , amount = "", shown = ""] of rows.reverse()) {
       balance += amountOf(amount);
