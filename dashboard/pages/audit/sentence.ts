@@ -1,7 +1,7 @@
 // A line of the audit log as a sentence: "raised the monthly limit of key *Batch* from $5.00 to $10.00". Who did it stands before
 // it, the line as it is kept behind it. What nobody wrote a sentence for is told in the words of its action.
 import { compareMoney, exactMoney, formatMoney } from "../../format/money.ts";
-import { formatTarget } from "../../format/change.ts";
+import { formatTarget, targetOf } from "../../format/change.ts";
 import { formatDay } from "../../format/time.ts";
 import type { Row } from "../../api/routes.ts";
 
@@ -13,8 +13,10 @@ type Values = Readonly<Record<string, unknown>>;
 interface Line {
   before: Values;
   after: Values;
-  /** The target by its name. */
+  /** The target by its name; of credits given back, the request. */
   it: Part;
+  /** What the credits go by: the operator's own reference, or the payment's. */
+  reference: Part;
 }
 
 const named = (text: unknown): Part => ({ name: typeof text === "string" ? text : JSON.stringify(text) });
@@ -55,11 +57,25 @@ const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
         ]
       : ["switched automatic top-up off"],
   "card.remove": () => ["removed the saved card"],
-  "credits.chargeback": (line) => ["took credits back after a chargeback, ", line.it, available(line)],
-  "credits.grant": (line) => ["granted credits, ", line.it, available(line)],
-  "credits.purchase": (line) => ["credited a purchase, ", line.it, available(line)],
-  "credits.refund": (line) => ["gave credits back for the request ", line.it, available(line)],
-  "credits.reason": ({ it, after }) => ["gave the reason of the credit ", it, ...because(after["reason"])],
+  "credits.chargeback": (line) => [
+    "took credits back after a chargeback of the payment ",
+    line.reference,
+    available(line),
+  ],
+  "credits.grant": (line) => ["granted credits under the reference ", line.reference, available(line)],
+  "credits.purchase": (line) => ["credited the payment ", line.reference, available(line)],
+  "credits.refund": (line) => [
+    "gave credits back for the request ",
+    line.it,
+    ", under the reference ",
+    line.reference,
+    available(line),
+  ],
+  "credits.reason": ({ reference, after }) => [
+    "gave the reason of the credits under the reference ",
+    reference,
+    ...because(after["reason"]),
+  ],
   "device.approve": ({ after }) => ["let the command line on ", named(after["host"]), " in"],
   "device.decline": ({ after }) => ["turned the command line on ", named(after["host"]), " away"],
   "entitlement.request": ({ after }) => [
@@ -79,13 +95,23 @@ const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
   "key.create": ({ after }) => [
     `created the ${textOf(after["scope"] ?? "standard")} key `,
     named(after["name"]),
+    ...("replaces" in after ? [" in place of the one of this name,"] : []),
     typeof after["limit_usd"] === "string"
       ? ` with a monthly limit of ${usd(after["limit_usd"])}`
-      : " without a limit",
+      : " without a monthly limit",
+  ],
+  "key.expire": ({ it, after }) => [
+    "ended the key ",
+    it,
+    ", whose time was over",
+    ...whenOf(after["expires_at"]),
   ],
   "key.limit": (line) => limited(line),
+  "key.pause": ({ it }) => ["paused the key ", it],
   "key.rename": ({ before, after }) => ["renamed a key", ...fromTo(before["name"], after["name"])],
+  "key.resume": ({ it }) => ["resumed the key ", it],
   "key.revoke": ({ it }) => ["revoked the key ", it],
+  "key.settings": (line) => settingsOf(line),
   "limits.set": (line) => ratesSet(line),
   "management_key.create": ({ after }) => ["created the management key ", named(after["name"])],
   "management_key.revoke": ({ it }) => ["revoked the management key ", it],
@@ -160,6 +186,27 @@ function limited({ it, before, after }: Line): Part[] {
   return [`${verb} the monthly limit of the key `, it, ` from ${usd(was)} to ${usd(is)}`];
 }
 
+const whenOf = (time: unknown): string[] => (typeof time === "string" ? [` on ${formatDay(time)}`] : []);
+
+/** `changed the key Batch: daily limit $5.00 (was none), ends on 3 Dec (was never)`. */
+function settingsOf({ it, before, after }: Line): Part[] {
+  const changes = Object.entries(after).map(([field, value]) => {
+    const [words, print] = Object.hasOwn(KEY_SETTINGS, field)
+      ? (KEY_SETTINGS[field] ?? [field, textOf])
+      : [field.replaceAll("_", " "), textOf];
+    return `${words} ${print(value)} (was ${print(before[field])})`;
+  });
+  return ["changed the key ", it, `: ${changes.length === 0 ? "nothing" : changes.join(", ")}`];
+}
+
+const KEY_SETTINGS: Readonly<Record<string, readonly [string, (value: unknown) => string]>> = {
+  day_limit_usd: ["daily limit", usd],
+  week_limit_usd: ["weekly limit", usd],
+  max_output_tokens: ["maximum output", (value) => (typeof value === "number" ? `${value} tokens` : "none")],
+  allowed_models: ["models", (value) => (Array.isArray(value) ? value.map(textOf).join(" and ") : "all")],
+  expires_at: ["ends on", (value) => (typeof value === "string" ? formatDay(value) : "no day")],
+};
+
 /** `set limits of the key Batch on gpt-5: 60 requests per minute (was 100), no tokens per minute (was 5000)`. */
 function ratesSet({ it, before, after }: Line): Part[] {
   const changes = Object.entries(RATES).flatMap(([field, words]) => {
@@ -198,10 +245,12 @@ function ruleOf(rule: Values): string {
 
 /** The words after whoever did it. */
 export function sentenceOf(told: Told): Part[] {
+  const { request, reference } = targetOf(told.target);
   const line: Line = {
     before: valuesOf(told.before),
     after: valuesOf(told.after),
-    it: { name: told.target_name ?? formatTarget(told.target) },
+    it: { name: told.target_name ?? request ?? formatTarget(told.target) },
+    reference: { name: reference },
   };
   const write = Object.hasOwn(SENTENCES, told.action) ? SENTENCES[told.action] : undefined;
   return write === undefined ? inItsOwnWords(told.action, line) : write(line);
