@@ -11,6 +11,9 @@ import { waitFor } from "../support/wait.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
+/** Another one, on which a client reads the status of a long answer at the beginning, and never anything more. */
+let impatient: TestGateway;
+let unread: { who: Customer; reader: Socket };
 beforeAll(async () => {
   gateway = await startGateway({
     models: [
@@ -28,10 +31,20 @@ beforeAll(async () => {
     },
   });
   customer = await gateway.customer({ usd: "50" });
+  impatient = await startGateway({
+    models: [VECTORS],
+    configure: (config) => {
+      config.limits.streamIdleMs = 1000;
+      for (const one of config.providers) one.health = { ...one.health, openAfterFailures: 1 };
+    },
+  });
+  const who = await impatient.customer({ usd: "50" });
+  unread = { who, reader: await silentReader(crypto.randomUUID(), { of: impatient, who }) };
 });
 afterAll(async () => {
+  unread.reader.destroy();
   await gateway.assertSound();
-  await gateway.stop();
+  for (const one of [gateway, impatient]) await one.stop();
 });
 
 const ASKED = { model: "vectors-1", input: "Once upon a time" };
@@ -46,11 +59,18 @@ interface Listed {
   gateway: GatewayJson;
 }
 
+interface Asking {
+  key?: string;
+  path?: string;
+  who?: Customer;
+  of?: TestGateway;
+}
+
 async function post<T = Listed>(
   body: unknown,
-  { key, path = "", who = customer }: { key?: string; path?: string; who?: Customer } = {},
+  { key, path = "", who = customer, of = gateway }: Asking = {},
 ): Promise<{ status: number; headers: Headers; text: string; json: T }> {
-  const response = await fetch(`${gateway.baseUrl}/embeddings${path}`, {
+  const response = await fetch(`${of.baseUrl}/embeddings${path}`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${who.secret}`,
@@ -280,26 +300,16 @@ test("the quote, the list of models and 402 speak of what goes in alone", async 
 });
 
 test("vectors that are too many to be passed on are the caller's to ask for otherwise, and no fault of the route", async () => {
-  const own = await startGateway({
-    models: [VECTORS],
-    configure: (config) => {
-      for (const one of config.providers) one.health = { ...one.health, openAfterFailures: 1 };
-    },
-  });
-  try {
-    const who = await own.customer({ usd: "50" });
-    const client = new OpenAI({ baseURL: own.baseUrl, apiKey: who.secret, maxRetries: 0 });
-    const before = await own.balance(who);
-    const input = Array.from({ length: 2048 }, () => "x");
-    const asked = { model: "vectors-1", input, dimensions: 3072, encoding_format: "float" } as const;
-    const refused = await client.embeddings.create(asked).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ status: 400, code: "invalid_request", param: "input" });
-    expect(await own.balance(who)).toEqual(before);
-    const { data } = await client.embeddings.create({ model: "vectors-1", input: "x" });
-    expect(data).toHaveLength(1);
-  } finally {
-    await own.stop();
-  }
+  const who = await impatient.customer({ usd: "50" });
+  const client = new OpenAI({ baseURL: impatient.baseUrl, apiKey: who.secret, maxRetries: 0 });
+  const before = await impatient.balance(who);
+  const input = Array.from({ length: 2048 }, () => "x");
+  const asked = { model: "vectors-1", input, dimensions: 3072, encoding_format: "float" } as const;
+  const refused = await client.embeddings.create(asked).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ status: 400, code: "invalid_request", param: "input" });
+  expect(await impatient.balance(who)).toEqual(before);
+  const { data } = await client.embeddings.create({ model: "vectors-1", input: "x" });
+  expect(data).toHaveLength(1);
 }, 30_000);
 
 /** So many that their vectors may fill the room of one organization, and half of that of all. */
@@ -337,13 +347,13 @@ test("who asks for more large answers than there is room for is refused before a
 const LONG = { ...ASKED, input: FILLING, dimensions: 160 };
 
 /** Asks for that, and reads its status alone. */
-async function silentReader(key: string): Promise<Socket> {
+async function silentReader(key: string, { of = gateway, who = customer } = {}): Promise<Socket> {
   const body = JSON.stringify(LONG);
-  const { hostname, port } = new URL(gateway.url);
+  const { hostname, port } = new URL(of.url);
   const reader = connect(Number(port), hostname);
   reader.on("error", () => {});
   reader.write(
-    `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${customer.secret}\r\nIdempotency-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${who.secret}\r\nIdempotency-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
   const [first] = (await once(reader, "data")) as [Buffer];
   reader.pause();
@@ -387,4 +397,28 @@ test("an answer that fails leaves its room", async () => {
   gateway.simulator.behave({ behaviour: { status: 400 }, calls: 1 });
   expect((await post({ ...ASKED, input: FILLING }, { who })).status).toBeGreaterThanOrEqual(400);
   expect((await post({ ...ASKED, input: FILLING.slice(0, 8) }, { who })).status).toBe(200);
+});
+
+test("a client that does not read a long answer is cut after a while, and its room comes back", async () => {
+  const { who, reader } = unread;
+  const filling = { ...ASKED, input: FILLING };
+  await waitFor(
+    async () => (await post(filling, { who, of: impatient })).status === 200,
+    "the room of an answer that nobody reads",
+  );
+  expect(reader.isPaused()).toBe(true);
+  const lost = once(reader, "close");
+  reader.resume();
+  await lost;
+});
+
+test("a kept answer that turns out to be damaged leaves the room that it took to be read", async () => {
+  const who = await impatient.customer({ usd: "50" });
+  const [key, of] = [crypto.randomUUID(), impatient];
+  const { gateway: receipt } = (await post(LONG, { key, who, of })).json;
+  const cut = "UPDATE result SET sealed = substr(sealed, 1, 1000000) WHERE request_id = ?1";
+  await of.tamper(cut, receipt.request_id);
+  const { status, json } = await post<ErrorJson>(LONG, { key, who, of });
+  expect([status, json.error.code]).toEqual([409, "idempotency_result_not_retained"]);
+  expect((await post({ ...ASKED, input: FILLING }, { who, of })).status).toBe(200);
 });

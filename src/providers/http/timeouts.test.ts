@@ -1,37 +1,77 @@
-// What is an upstream's silence: time in which we could have read, and nothing came.
-import { afterEach, expect, test } from "bun:test";
+// What is an upstream's silence: time in which we could have read, and nothing came. Time passes here by hand.
+import { afterEach, beforeEach, expect, jest, spyOn, test } from "bun:test";
 import { CallTimeouts } from "./timeouts.ts";
 
 const FIRST_MS = 60;
+const CATCH_UP_MS = 250;
+let nowMs = 0;
 let timeouts: CallTimeouts;
-afterEach(() => timeouts.end());
+beforeEach(() => {
+  nowMs = 0;
+  jest.useFakeTimers();
+  spyOn(performance, "now").mockImplementation(() => nowMs);
+});
+afterEach(() => {
+  timeouts.end();
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
 
 const begun = (totalMs: number): CallTimeouts =>
   new CallTimeouts(new AbortController().signal, { firstTokenMs: FIRST_MS, idleMs: FIRST_MS, totalMs });
 
-test("a thread that was held reads what waits before the upstream is called silent; then silence is silence", async () => {
+/** The thread runs: every timer comes when it is due. */
+function pass(ms: number): void {
+  for (let at = 0; at < ms; at += 1) {
+    nowMs += 1;
+    jest.advanceTimersByTime(1);
+  }
+}
+
+/** The thread is held: a locked store, a frozen process. The timer that came due meanwhile comes behind it. */
+function hold(ms: number): void {
+  nowMs += ms;
+  jest.advanceTimersToNextTimer();
+}
+
+const reason = (): string | null => timeouts.reason?.reason ?? null;
+
+test("a thread that was held reads what waits before the upstream is called silent; then silence is silence", () => {
   timeouts = begun(10_000);
-  Bun.sleepSync(4 * FIRST_MS); // a locked store, a frozen process: nobody could read
-  await Bun.sleep(20);
-  expect(timeouts.reason).toBeNull();
+  hold(4 * FIRST_MS); // nobody could read
+  pass(20);
+  expect(reason()).toBeNull();
   timeouts.pause(); // what waited is read
   timeouts.resume();
-  await Bun.sleep(FIRST_MS / 2);
-  expect(timeouts.reason).toBeNull();
-  await Bun.sleep(7 * FIRST_MS);
-  expect(timeouts.reason?.reason).toBe("timeout");
+  pass(FIRST_MS / 2);
+  expect(reason()).toBeNull();
+  pass(CATCH_UP_MS);
+  expect(reason()).toBe("timeout");
 });
 
-test("where nothing waited behind a held thread, the upstream is silent a moment later", async () => {
+test("where nothing waited behind a held thread, the upstream is silent a moment later", () => {
   timeouts = begun(10_000);
-  Bun.sleepSync(4 * FIRST_MS);
-  await Bun.sleep(7 * FIRST_MS);
-  expect(timeouts.reason?.reason).toBe("timeout");
+  hold(4 * FIRST_MS);
+  pass(CATCH_UP_MS - 1);
+  expect(reason()).toBeNull();
+  pass(1);
+  expect(reason()).toBe("timeout");
 });
 
-test("the end of the whole call waits for nobody", async () => {
+test("where every timer comes late, silence is silence as well; a word in between begins anew", () => {
+  timeouts = begun(10_000);
+  for (let late = 0; late < 4; late += 1) hold(CATCH_UP_MS + FIRST_MS);
+  expect(reason()).toBeNull();
+  timeouts.pause();
+  timeouts.resume();
+  for (let late = 0; late < 4; late += 1) hold(CATCH_UP_MS + FIRST_MS);
+  expect(reason()).toBeNull();
+  hold(CATCH_UP_MS + FIRST_MS);
+  expect(reason()).toBe("timeout");
+});
+
+test("the end of the whole call waits for nobody", () => {
   timeouts = begun(2 * FIRST_MS);
-  Bun.sleepSync(4 * FIRST_MS);
-  await Bun.sleep(20);
-  expect(timeouts.reason?.reason).toBe("timeout");
+  hold(4 * FIRST_MS);
+  expect(reason()).toBe("timeout");
 });

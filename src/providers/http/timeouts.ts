@@ -17,6 +17,8 @@ const TERMINATOR_MS = 1000;
 const HELD_MS = 50;
 /** In which that is read. */
 const CATCH_UP_MS = 250;
+/** So often in a row: where every timer comes late, a silence would never be one. */
+const CATCH_UPS_MAX = 4;
 
 const OPEN = { finishMs: null, usageMs: null };
 
@@ -33,6 +35,8 @@ export class CallTimeouts {
   private timer: ReturnType<typeof setTimeout>;
   /** When the timer should fire. */
   private dueAtMs = 0;
+  /** Since something was said. */
+  private catchUps = 0;
 
   constructor(
     private readonly caller: CallSignal,
@@ -57,6 +61,7 @@ export class CallTimeouts {
   /** Parts go to the consumer; from the first ones on, the idle time is the limit. */
   pause(): void {
     this.waiting = false;
+    this.catchUps = 0;
     this.closed = OPEN; // it goes on behind its finish
     const { idleMs } = this.timeouts;
     if (this.silenceMs === idleMs) return;
@@ -117,7 +122,7 @@ export class CallTimeouts {
     const nowMs = performance.now();
     const held = nowMs - this.dueAtMs > HELD_MS && nowMs < this.startedAtMs + this.timeouts.totalMs;
     if (leftMs > 0) this.timer = this.armed(leftMs);
-    else if (held) this.timer = this.armed(CATCH_UP_MS);
+    else if (held && this.catchUps++ < CATCH_UPS_MAX) this.timer = this.armed(CATCH_UP_MS);
     else this.controller.abort(new Failure("timeout", "unknown", "the upstream was silent for too long"));
   }
 
