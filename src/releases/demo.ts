@@ -2,8 +2,9 @@
 // signed with a key pair of its own in the data directory and renewed before they expire.
 import { byItself } from "../domain/actor.ts";
 import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { randomBase62 } from "../lib/id.ts";
+import { messageOf } from "../lib/message.ts";
 import type { Manifest } from "../domain/release.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
@@ -96,8 +97,25 @@ const demoManifests = (version = 1): Manifest[] =>
 /** The demo's own signing key, made on first need (file mode 0600). */
 export async function ensureDemoKey(dataDir: string): Promise<{ key: ReleaseKey; trusted: TrustedKeys }> {
   const path = join(dataDir, KEY_FILE);
-  const jwk = (await readIfThere(path)) ?? (await makeKey(dataDir, path));
-  return { key: await readReleaseKey(jwk), trusted: await readTrustedKeys([jwk]) };
+  try {
+    const jwk = (await readIfThere(path)) ?? (await makeKey(dataDir, path));
+    return { key: await readReleaseKey(jwk), trusted: await readTrustedKeys([jwk]) };
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+function unusable(path: string, error: unknown): Error {
+  const said = messageOf(error);
+  if (error instanceof Error && "code" in error && (error.code === "EACCES" || error.code === "EPERM"))
+    return new Error(
+      `${path} cannot be read (${said}); whatever is in the data directory must be a file of the user who runs the gateway, also what another one left there: chown -R USER ${dirname(path)}`,
+      { cause: error },
+    );
+  return new Error(
+    `${path}, which signs the demo models, cannot be used (${said}); put it back from a backup, or move it away: the next start makes another one, and signs them with that`,
+    { cause: error },
+  );
 }
 
 export interface DemoPorts {

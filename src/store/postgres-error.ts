@@ -46,7 +46,8 @@ const isConnectionError = (error: unknown): boolean =>
   (CONNECTION.test(error.message) || /^E[A-Z_]+$/.test(codeOf(error) ?? ""));
 
 /** A database that is away, as those are told who asked for something; any other error as it is. */
-export const toldAway = (error: unknown): unknown => (errorKind(error) === "store" ? overloaded() : error);
+export const toldAway = (error: unknown): unknown =>
+  errorKind(error) === "store" ? overloaded(error) : error;
 
 /** Host, port and database of a URL: what may be printed of it. */
 export function placeOf(url: string): string {
@@ -77,16 +78,28 @@ const SCHEMA: ReadonlySet<string> = new Set<StoreFailureReason>([
 
 /**
  * Why a start failed on a database that had opened; other errors come back as they are. `trouble`: what the ledger knows
- * where callers were only told to come back.
+ * where callers were only told to come back, without a cause. One that is full, or has become read-only, says so and has not gone.
  */
 export function lostWhileStarting(error: unknown, url: string, trouble?: string): unknown {
   if (error instanceof StoreFailure) return error;
   if (!isOverloaded(error) && errorKind(error) !== "store") return error;
-  const said = (isOverloaded(error) ? trouble : undefined) ?? messageOf(error);
-  return new StoreFailure(
-    "database",
-    `the database ${placeOf(url)} went away during the start: ${said}; check that it is running, and start again`,
+  const cause = isOverloaded(error) ? (causeOf(error) ?? trouble ?? error) : error;
+  return (
+    knownFailure(cause, url) ??
+    new StoreFailure(
+      "database",
+      `the database ${placeOf(url)} went away during the start: ${messageOf(cause)}; check that it is running, and start again`,
+    )
   );
+}
+
+const causeOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
+
+/** What the server's own code says is to be done; null where it says nothing. */
+function knownFailure(error: unknown, url: string): StoreFailure | null {
+  const known = OPENING[codeOf(error) ?? ""];
+  if (known === undefined) return null;
+  return new StoreFailure("database", `the database ${placeOf(url)} ${known} (${messageOf(error)})`);
 }
 
 /** Why the database did not open, as a sentence that says what to do; other errors come back as they are. */
@@ -96,12 +109,11 @@ export function openingFailure(error: unknown, url: string): unknown {
     return new StoreFailure("pooled", `the database ${place} ${error.message}`);
   if (error instanceof StoreFailure)
     return SCHEMA.has(error.reason) ? new StoreFailure(error.reason, `${place}: ${error.message}`) : error;
-  const said = messageOf(error);
-  const failed = (words: string): StoreFailure => new StoreFailure("database", words);
-  const known = OPENING[codeOf(error) ?? ""];
-  if (known !== undefined) return failed(`the database ${place} ${known} (${said})`);
+  const known = knownFailure(error, url);
+  if (known !== null) return known;
   if (errorKind(error) !== "store") return error;
-  return failed(
-    `the database ${place} cannot be reached: ${said}; check DATABASE_URL and that it is running`,
+  return new StoreFailure(
+    "database",
+    `the database ${place} cannot be reached: ${messageOf(error)}; check DATABASE_URL and that it is running`,
   );
 }

@@ -155,11 +155,51 @@ test("what the collector says that it left out is counted apart", async () => {
   expect(on.dropped).toEqual({ rejected: 2 });
 });
 
-test("an answer of any size is read to a bound", async () => {
-  const on = exporting(() => new Response("x".repeat(8 * 1024 * 1024)));
-  on.exporter.add(spans(1));
-  await until(() => on.exported === 1);
+test.each([
+  ["a page", "text/html; charset=utf-8", "<!doctype html><title>Sign in</title>", "text/html"],
+  ["words", "text/plain", "OK", "text/plain"],
+  ["a page that calls itself JSON", "application/json", "<html></html>", "application/json"],
+  ["JSON that is no message", "application/json", '["{}"]', "application/json"],
+  ["a broken message", "application/x-protobuf", "\u000a\u007fx", "application/x-protobuf"],
+  ["more than any answer", "application/json", `{"a":"${"x".repeat(8 * 1024 * 1024)}"}`, "application/json"],
+  ["a type of any length", `text/${"x".repeat(400)}`, "x", `text/${"x".repeat(60)}`],
+  ["an unheard-of type", "\u00e9", "x", "no content type"],
+])("200 with %s is no collector's answer: nothing of it counts as exported", async (_, type, body, named) => {
+  const on = exporting(() => new Response(body, { headers: { "content-type": type } }));
+  on.exporter.add(spans(3));
+  await until(() => on.dropped.refused === 3);
+  expect([on.exported, on.turned]).toEqual([
+    0,
+    [
+      `it answered 200 with ${named}, which is no answer of an OTLP collector: check the endpoint, and what stands before it`,
+    ],
+  ]);
 });
+
+test.each([
+  ["nothing", new Response(null, { status: 204 }), 0],
+  ["an empty body", new Response(""), 0],
+  ["JSON under another name", new Response("{}", { headers: { "content-type": "text/plain" } }), 0],
+  ["names as protobuf has them", Response.json({ partial_success: { rejected_spans: 2 } }), 2],
+  ["nonsense in a message", Response.json({ partialSuccess: [{ rejectedSpans: 2 }] }), 0],
+  ["an empty message of protobuf", protobuf([]), 0],
+  ["protobuf with a warning", protobuf([0x0a, 3, 0x12, 1, 0x61]), 0],
+  ["protobuf that left two out", protobuf([0x15, 1, 2, 3, 4, 0x0a, 5, 8, 2, 0x12, 1, 0x61]), 2],
+  ["protobuf that left out more than came", protobuf([0x0a, 3, 8, 0xac, 2]), 5],
+])("%s is a collector's answer, and what it left out is counted", async (_, answer, rejected) => {
+  const on = exporting(() => answer);
+  on.exporter.add(spans(5));
+  await until(() => on.exporter.waiting === 0);
+  expect([on.exported, on.dropped, on.turned]).toEqual([
+    5 - rejected,
+    rejected === 0 ? {} : { rejected },
+    [],
+  ]);
+});
+
+function protobuf(bytes: number[]): Response {
+  return new Response(new Uint8Array(bytes), { headers: { "content-type": "application/x-protobuf" } });
+}
 
 test("what waits at the end is sent once more; after it nothing is taken", async () => {
   const on = exporting(() => Response.json({}));

@@ -5,6 +5,7 @@ import type { Repeating } from "../lib/every.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { messageOf } from "../lib/message.ts";
 import { printExport, type Source, type Span } from "./otlp.ts";
+import { readAnswer } from "./otlp-answer.ts";
 
 /**
  * `queue_full`: they came faster than they left · `refused`: the collector took the batch and said no · `unreachable`: it was away
@@ -128,8 +129,12 @@ export class SpanExporter {
         proxy: false,
         signal: AbortSignal.timeout(timeoutMs),
       });
-      const text = await readAtMost(reply, ANSWER_BYTES_MAX);
-      if (reply.ok) return { kind: "taken", rejected: rejectedIn(text) };
+      const body = await readAtMost(reply, ANSWER_BYTES_MAX);
+      if (reply.ok) {
+        const said = body && readAnswer(reply.headers.get("content-type"), body);
+        if (said !== null) return { kind: "taken", ...said };
+        return { kind: "no", why: notOtlp(reply) };
+      }
       const why = `the collector answered ${reply.status}`;
       if (!RETRYABLE.has(reply.status)) return { kind: "no", why };
       const afterS = Number(reply.headers.get("retry-after") ?? 0);
@@ -146,26 +151,21 @@ export class SpanExporter {
   }
 }
 
-/** The body up to a bound; what is beyond it is left. */
-async function readAtMost({ body }: Response, bytesMax: number): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
+/** The body; null where it is beyond a bound, and what is beyond it is left. */
+async function readAtMost({ body }: Response, bytesMax: number): Promise<Uint8Array | null> {
+  const parts: Uint8Array[] = [];
   let size = 0;
   for await (const bytes of body ?? []) {
     size += bytes.byteLength;
-    if (size > bytesMax) break; // leaving the loop cancels the body
-    text += decoder.decode(bytes, { stream: true });
+    if (size > bytesMax) return null; // leaving the loop cancels the body
+    parts.push(bytes);
   }
-  return text;
+  return Buffer.concat(parts);
 }
 
-/** How many spans the collector says that it left out; 0 where it says nothing that can be read. */
-function rejectedIn(text: string): number {
-  try {
-    const { partialSuccess } = JSON.parse(text) as { partialSuccess?: { rejectedSpans?: unknown } };
-    const rejected = Number(partialSuccess?.rejectedSpans ?? 0);
-    return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0;
-  } catch {
-    return 0;
-  }
+/** A page for people, mostly: a login, or another program's port. */
+function notOtlp({ status, headers }: Response): string {
+  const type =
+    /^[\w.+-]{1,40}\/[\w.+-]{1,60}/.exec(headers.get("content-type") ?? "")?.[0] ?? "no content type";
+  return `it answered ${status} with ${type}, which is no answer of an OTLP collector: check the endpoint, and what stands before it`;
 }

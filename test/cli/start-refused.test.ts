@@ -160,5 +160,11 @@ describe("a data directory that cannot be written", () => {
     const { stderr } = await start();
     expect(stderr).toContain(`${place}/tollgate.lock cannot be read and written (EACCES`);
     expect(stderr).toContain(`chown -R USER ${place}`);
+
+    rmSync(join(place, "tollgate.lock"));
+    writeFileSync(join(place, "demo-release.private.jwk"), "{}", { mode: 0o600 });
+    const key = (await start()).stderr;
+    expect(key).toContain(`${place}/demo-release.private.jwk cannot be read (EACCES`);
+    expect(key).toContain(`chown -R USER ${place}`);
   });
 });

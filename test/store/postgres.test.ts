@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { loadConfig } from "../../src/config/config.ts";
+import { start } from "../../src/main/gateway.ts";
 import { MIGRATIONS } from "../../src/store/migrations/list.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
 import { inspectPostgres } from "../../src/store/postgres-inspect.ts";
@@ -107,6 +109,29 @@ describe("PostgreSQL: opening the store", () => {
     await admin.query("SET default_transaction_read_only = off");
     await admin.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
   });
+
+  // What a start writes first, and what it writes last: its number, and the demo's releases.
+  test.each(["instance", "route_release"])(
+    "a disk that fills right after the migrations is told as such: table %s",
+    async (table) => {
+      await (await openPostgresStore(database.url, folder)).close();
+      await admin.query(`CREATE OR REPLACE FUNCTION fills() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'could not extend file "base/1/2"' USING ERRCODE = '53100'; END $$`);
+      await admin.query(
+        `CREATE TRIGGER fills BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION fills()`,
+      );
+      const env = { DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: "silent" };
+      const config = loadConfig({ env, cwd: folder, flags: { dataDir: folder, port: "0" } });
+      const refused = await start(config).then(
+        (running) => running.stop(),
+        (error: unknown) => error,
+      );
+      await admin.query("DROP FUNCTION fills CASCADE");
+      expect(String(refused)).toContain(
+        `${new URL(database.url).pathname} has no space left; make room and start again (could not extend file`,
+      );
+    },
+  );
 
   test("another data key", async () => {
     const stranger = mkdtempSync(join(tmpdir(), "tollgate-store-"));

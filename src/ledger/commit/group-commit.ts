@@ -274,7 +274,7 @@ export class GroupCommit<Operation, Outcome> {
   private refuse(waiting: readonly Waiting<Operation, Outcome>[]): void {
     for (const one of waiting) {
       one.refused = true;
-      one.reject(overloaded());
+      one.reject(overloaded(this.failure ?? undefined));
     }
   }
 

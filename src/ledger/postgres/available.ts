@@ -7,6 +7,6 @@ export async function available<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;
   } catch (error) {
-    throw errorKind(error) === "operation" ? error : overloaded();
+    throw errorKind(error) === "operation" ? error : overloaded(error);
   }
 }

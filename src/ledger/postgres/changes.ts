@@ -31,7 +31,7 @@ export async function change<T>(on: ChangePorts, work: Work<T>): Promise<T> {
     } catch (error) {
       const kind = errorKind(error);
       const late = performance.now() - beganMs > TRY_WITHIN_MS;
-      if (kind === "store" || (kind === "conflict" && (late || tries === TRIES))) throw overloaded();
+      if (kind === "store" || (kind === "conflict" && (late || tries === TRIES))) throw overloaded(error);
       // Two that make the same thing at once: the second finds it made.
       const again = kind === "conflict" || (error as { code?: string }).code === "23505";
       if (!again || tries === TRIES) throw error;
