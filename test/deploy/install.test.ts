@@ -220,6 +220,15 @@ test("a folder that cannot be written, and a word that it does not know, are sai
   expect(await install("light" as never)).toMatchObject({ code: 2, err: expect.stringContaining("usage:") });
 });
 
+/** On the disk; Bun's own program is of another size on each platform. */
+async function kilobytesBesideBun(modules: string): Promise<number> {
+  const sizeOf = async (...paths: string[]): Promise<number> => {
+    const { out } = await runToEnd("du", ["-ck", ...paths], {});
+    return Number.parseInt(out.trim().split("\n").at(-1) ?? "", 10);
+  };
+  return (await sizeOf(modules)) - (await sizeOf(join(modules, "bun"), join(modules, "@oven")));
+}
+
 /** A program that loads every package of ours by the name that our files call it. */
 function importing(folder: string): string {
   const read = new Bun.Transpiler({ loader: "ts" });
@@ -244,6 +253,7 @@ test("what is installed for serving serves calls and builds the same dashboard a
     cpSync(join(root, path), join(folder, path), { recursive: true });
   const bun = (cwd: string, ...args: string[]): Promise<{ code: number; out: string; err: string }> =>
     runToEnd(process.execPath, args, { cwd });
+  expect(await kilobytesBesideBun(join(folder, "node_modules"))).toBeLessThan(70_000);
   // Whatever any file of the program imports is there, and what that loads in its turn.
   expect(await bun(folder, "-e", importing(folder))).toMatchObject({ code: 0, err: "" });
   const pages = async (from: string, name: string): Promise<string[]> => {
