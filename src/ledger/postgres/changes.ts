@@ -1,5 +1,6 @@
 // Changes beside the money path on PostgreSQL: each a short transaction of its own that locks what it changes first, so
-// that admissions on every gateway come before it or after it, and runs again when it met another (money.md §7, §10).
+// that admissions on every gateway come before it or after it, and runs again when it met another, or when its connection
+// was gone before it asked for the commit (money.md §7, §10).
 import type { Pool, PoolClient } from "pg";
 import { overloaded } from "../../domain/overloaded.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -17,20 +18,33 @@ const TRY_WITHIN_MS = 3_000;
 const COMMIT = { text: "COMMIT", query_timeout: 4_000 };
 
 export interface ChangePorts {
-  pool: Pool;
+  pool: Pick<Pool, "connect">;
   /** What rows are stamped with: the database's clock when null. */
   stamps: Clock | null;
 }
 
-/** Runs `work` in a transaction of its own, again when it met another. */
+/** What became of one try. */
+interface Try {
+  /** It had a connection. */
+  begun: boolean;
+  /** It may have happened, whatever is said of it. */
+  committing: boolean;
+}
+
+/**
+ * Runs `work` in a transaction of its own, again when it met another. Once again, too, when the connection was lost under
+ * it: one of a pool may have been gone for long, and the server ends one whose process was held for a second.
+ */
 export async function change<T>(on: ChangePorts, work: Work<T>): Promise<T> {
   const beganMs = performance.now();
   for (let tries = 1; ; tries += 1) {
+    const run: Try = { begun: false, committing: false };
     try {
-      return await once(on, work);
+      return await once(on, work, run);
     } catch (error) {
       const kind = errorKind(error);
       const late = performance.now() - beganMs > TRY_WITHIN_MS;
+      if (kind === "store" && run.begun && !run.committing && tries === 1 && !late) continue;
       if (kind === "store" || (kind === "conflict" && (late || tries === TRIES))) throw overloaded(error);
       // Two that make the same thing at once: the second finds it made.
       const again = kind === "conflict" || (error as { code?: string }).code === "23505";
@@ -39,13 +53,15 @@ export async function change<T>(on: ChangePorts, work: Work<T>): Promise<T> {
   }
 }
 
-async function once<T>({ pool, stamps }: ChangePorts, work: Work<T>): Promise<T> {
+async function once<T>({ pool, stamps }: ChangePorts, work: Work<T>, run: Try): Promise<T> {
   const client: PoolClient = await pool.connect();
+  run.begun = true;
   let broken: Error | undefined;
   try {
     await client.query("BEGIN");
     const [row] = await askOnce(client, `SELECT ${DATABASE_NOW}`);
     const result = await runOnPostgres(client, work(stamps?.nowMs() ?? int(row?.[0])));
+    run.committing = true;
     await client.query(COMMIT);
     return result;
   } catch (error) {

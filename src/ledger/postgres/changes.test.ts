@@ -1,0 +1,57 @@
+// A change whose connection is lost: run once again while it cannot have happened, never where it may have.
+import { expect, test } from "bun:test";
+import type { PoolClient } from "pg";
+import { isOverloaded } from "../../domain/overloaded.ts";
+import { lostWhileStarting } from "../../store/postgres-error.ts";
+import { ask } from "../../store/sql.ts";
+import type { Work } from "../ledger.ts";
+import { change } from "./changes.ts";
+
+const LOST = "Connection terminated unexpectedly";
+
+/** A pool of connections of which each is lost at its statement of that number, counted from 0; null: it lives. */
+function poolOf(...lostAt: (number | null)[]) {
+  const sent: string[][] = [];
+  const thrownAway: boolean[] = [];
+  const connect = async (): Promise<PoolClient> => {
+    const dies = lostAt[sent.length] ?? null;
+    const mine: string[] = [];
+    sent.push(mine);
+    const query = async (asked: string | { text: string }): Promise<{ rows: unknown[] }> => {
+      if (mine.length === dies) throw new Error(LOST);
+      mine.push(typeof asked === "string" ? asked : asked.text);
+      return { rows: mine.length === 2 ? [[1n]] : [{ made: true }] };
+    };
+    return {
+      query,
+      release: (broken?: Error) => thrownAway.push(broken !== undefined),
+    } as unknown as PoolClient;
+  };
+  const pool = { connect } as Parameters<typeof change>[0]["pool"];
+  return { pool, sent, thrownAway };
+}
+
+const work: Work<boolean> = function* () {
+  const [row] = yield* ask("UPDATE something", []);
+  return row?.["made"] === true;
+};
+
+test("one that is lost before its commit was asked for is run once again, on another connection", async () => {
+  for (const at of [0, 1, 2]) {
+    const { pool, sent, thrownAway } = poolOf(at, null);
+    expect(await change({ pool, stamps: null }, work)).toBe(true);
+    expect(sent[1]?.at(-1)).toBe("COMMIT");
+    expect(thrownAway).toEqual([true, false]);
+  }
+});
+
+test("one that is lost with its commit is not, nor one that is lost twice, nor where there is no connection", async () => {
+  const none = { connect: () => Promise.reject(new Error(LOST)) } as ReturnType<typeof poolOf>["pool"];
+  const [committing, twice] = [poolOf(3), poolOf(0, 2)];
+  for (const pool of [committing.pool, twice.pool, none]) {
+    const error = await change({ pool, stamps: null }, work).catch((thrown: unknown) => thrown);
+    expect(isOverloaded(error)).toBe(true);
+    expect((lostWhileStarting(error, "postgres://h/d", "no word") as Error).message).toContain(LOST);
+  }
+  expect([committing.sent.length, twice.sent.length]).toEqual([1, 2]);
+});
