@@ -1,6 +1,7 @@
 // The release that a request was frozen with, by its digest: an immutable row, which is what the request is priced by
 // (hardening.md S33). Written by `registry/releases.ts`; the ledger reads it to settle and to verify.
-import { decodeJwt, decodeProtectedHeader } from "jose";
+import { decodeProtectedHeader } from "jose/decode/protected_header";
+import { decodeJwt } from "jose/jwt/decode";
 import { freezeRelease } from "../domain/freeze-release.ts";
 import { nanoUsd } from "../domain/money.ts";
 import { hasClasses, exactPrice } from "../domain/price.ts";

@@ -3,7 +3,7 @@
 // entry point.
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { SqlRow, SqlValue } from "./sql.ts";
-import { openReader } from "./sqlite.ts";
+import { openReader } from "./sqlite-connection.ts";
 
 export interface ReadQuestion {
   id: number;

@@ -1,8 +1,7 @@
 // Opens the data directory's SQLite store: locked to this process, private, durable, migrated, with the boot epoch
-// raised. SQLite alone takes the writes of one connection; readers get their own (money.md §2).
-import { Database } from "bun:sqlite";
+// raised. SQLite alone takes the writes of one connection; readers get their own (money.md §2, `sqlite-connection.ts`).
+import type { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
 import { type ReserveFile, openReserveFile } from "./reserve-file.ts";
 import { dataKeyCheck, readDataKey } from "./data-key.ts";
 import { lockDirectory } from "./directory-lock.ts";
@@ -10,6 +9,7 @@ import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/list.ts";
 import { sourceFence } from "./move-fence.ts";
 import { openedFrom, privateDirectory, privateFile } from "./private-file.ts";
+import { connectSqlite, databasePath } from "./sqlite-connection.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export interface SqliteStore {
@@ -26,8 +26,6 @@ export interface SqliteStore {
   close(): void;
 }
 
-const BUSY_TIMEOUT_MS = 5_000;
-
 /** `mover` passes the fence of its own move. Throws `StoreFailure` when the directory is in use or being moved, too open, from a newer program, or without its data key. */
 export function openSqliteStore(dataDirectory: string, mover: "mover" | null = null): SqliteStore {
   privateDirectory(dataDirectory);
@@ -40,17 +38,8 @@ export function openSqliteStore(dataDirectory: string, mover: "mover" | null = n
   }
 }
 
-/** A connection for long reads beside the writer; the caller closes it. */
-export function openReader(dataDirectory: string): Database {
-  const reader = connect(databasePath(dataDirectory));
-  reader.run("PRAGMA query_only = ON");
-  return reader;
-}
-
 /** Where the file is kept after a move. */
 export const movedPath = (dataDirectory: string): string => `${databasePath(dataDirectory)}.moved`;
-
-const databasePath = (dataDirectory: string): string => join(dataDirectory, "tollgate.sqlite");
 
 function openLocked(
   dataDirectory: string,
@@ -67,7 +56,7 @@ function openLocked(
   // Before the first byte of the database: a crash in between must not leave one whose key was never made.
   const dataKey = readDataKey(dataDirectory, fresh ? "fresh" : "existing");
   const reserve = openReserveFile(dataDirectory);
-  let writer = openedFrom(path, () => connect(path));
+  let writer = openedFrom(path, () => connectSqlite(path));
   try {
     migrate(writer, MIGRATIONS.sqlite, mover === null ? null : (sourceFence(writer)?.id ?? null));
     const epoch = raiseEpoch(writer, dataKeyCheck(dataKey));
@@ -81,7 +70,7 @@ function openLocked(
       },
       reopen: () => {
         writer.close();
-        writer = connect(path);
+        writer = connectSqlite(path);
         return writer;
       },
       close: () => {
@@ -92,28 +81,6 @@ function openLocked(
   } catch (error) {
     writer.close();
     throw error;
-  }
-}
-
-function connect(path: string): Database {
-  const database = new Database(path, { readwrite: true, create: true, safeIntegers: true, strict: true });
-  database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-  database.run("PRAGMA journal_mode = WAL");
-  database.run("PRAGMA synchronous = FULL");
-  database.run("PRAGMA foreign_keys = ON");
-  database.run("PRAGMA cache_size = -8192");
-  // Two of the defaults are off, and a build may ignore a pragma without a word: trust only what reads back.
-  assertPragma(database, "journal_mode", "wal");
-  assertPragma(database, "synchronous", 2n);
-  assertPragma(database, "foreign_keys", 1n);
-  assertPragma(database, "busy_timeout", BigInt(BUSY_TIMEOUT_MS));
-  return database;
-}
-
-function assertPragma(database: Database, name: string, wanted: string | bigint): void {
-  const found = database.query(`PRAGMA ${name}`).values()[0]?.[0];
-  if (found !== wanted) {
-    throw new StoreFailure("settings", `SQLite did not take ${name} = ${wanted} (it is ${String(found)})`);
   }
 }
 

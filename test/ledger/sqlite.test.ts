@@ -219,7 +219,7 @@ describe("SQLite: the audit finds what is planted", () => {
   test.each(PLANTS.map(([name, sql, invariant]) => ({ name, sql, invariant })))(
     "$name",
     async ({ sql, invariant }) => {
-      const directory = folder();
+      const directory = migratedFolder();
       const store = openSqliteStore(directory);
       const world = new World(await openLedger(store, systemClock));
       await world.publish();
@@ -243,7 +243,7 @@ describe("SQLite: the audit finds what is planted", () => {
 
 describe("SQLite: the sweeper", () => {
   test("a request that its owner has given up ends a minute after its deadline, by what was kept of it", async () => {
-    const store = openSqliteStore(folder());
+    const store = openSqliteStore(migratedFolder());
     const clock = testClock();
     const world = new World(await openLedger(store, clock, 5));
     await world.publish();
@@ -269,7 +269,7 @@ describe("SQLite: the sweeper", () => {
 
 describe("SQLite: faults of the store", () => {
   test("a full disk refuses admissions, loses nothing, and recovers by itself", async () => {
-    const store = openSqliteStore(folder());
+    const store = openSqliteStore(migratedFolder());
     const world = new World(await openLedger(store, systemClock));
     await world.publish();
     const key = await world.key(await world.organization(5));
@@ -428,7 +428,7 @@ describe("SQLite: faults of the store", () => {
 
 /** Five dollars, of which a keyed request that runs holds one. */
 async function faultyWorld(done: boolean) {
-  const faulty = failingCommits(openSqliteStore(folder()), done);
+  const faulty = failingCommits(openSqliteStore(migratedFolder()), done);
   const world = new World(await openLedger(faulty.store, systemClock));
   await world.publish();
   const key = await world.key(await world.organization(5));

@@ -1,24 +1,35 @@
 // An empty SQLite store with the newest schema, made once for all tests of a process and written for each of them: making
-// one takes ten times as long. Its data key comes with it.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+// one takes ten times as long. Its data key comes with it, and a reserve file of the right size that reserves nothing:
+// tests of a full disk have the store make its own.
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 
 const FILES = ["tollgate.sqlite", "data.key"];
+const RESERVE = "ballast";
 
-let made: Map<string, Uint8Array> | undefined;
+interface MadeStore {
+  files: Map<string, Uint8Array>;
+  reserveBytes: number;
+}
+
+let made: MadeStore | undefined;
 
 /** Puts one into a data directory that has none. */
 export function placeMigratedStore(dataDirectory: string): void {
   made ??= makeStore();
-  for (const [file, bytes] of made) writeFileSync(join(dataDirectory, file), bytes, { mode: 0o600 });
+  for (const [file, bytes] of made.files) writeFileSync(join(dataDirectory, file), bytes, { mode: 0o600 });
+  const reserve = join(dataDirectory, RESERVE);
+  writeFileSync(reserve, "", { mode: 0o600 });
+  truncateSync(reserve, made.reserveBytes);
 }
 
-function makeStore(): Map<string, Uint8Array> {
+function makeStore(): MadeStore {
   const directory = mkdtempSync(join(tmpdir(), "tollgate-migrated-"));
   openSqliteStore(directory).close();
   const files = new Map(FILES.map((file) => [file, readFileSync(join(directory, file))]));
+  const reserveBytes = statSync(join(directory, RESERVE)).size;
   rmSync(directory, { recursive: true });
-  return files;
+  return { files, reserveBytes };
 }

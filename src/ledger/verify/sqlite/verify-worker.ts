@@ -1,6 +1,6 @@
 // The thread of one audit: opens the database read-only, takes a snapshot, checks, answers once. A build to one file must
 // name this file as a further entry point.
-import { openReader } from "../../../store/sqlite.ts";
+import { openReader } from "../../../store/sqlite-connection.ts";
 import { Findings } from "../findings.ts";
 import type { AuditReport } from "../../ledger.ts";
 import { auditChains } from "./chain.ts";

@@ -1,0 +1,39 @@
+// Connections to the SQLite file: apart from what opens a store, so that a thread that only reads one loads nothing of
+// its migrations.
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { StoreFailure } from "./store-failure.ts";
+
+const BUSY_TIMEOUT_MS = 5_000;
+
+export const databasePath = (dataDirectory: string): string => join(dataDirectory, "tollgate.sqlite");
+
+/** One that writes and reads; the caller closes it. Throws `StoreFailure` when SQLite does not take a setting. */
+export function connectSqlite(path: string): Database {
+  const database = new Database(path, { readwrite: true, create: true, safeIntegers: true, strict: true });
+  database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  database.run("PRAGMA journal_mode = WAL");
+  database.run("PRAGMA synchronous = FULL");
+  database.run("PRAGMA foreign_keys = ON");
+  database.run("PRAGMA cache_size = -8192");
+  // Two of the defaults are off, and a build may ignore a pragma without a word: trust only what reads back.
+  assertPragma(database, "journal_mode", "wal");
+  assertPragma(database, "synchronous", 2n);
+  assertPragma(database, "foreign_keys", 1n);
+  assertPragma(database, "busy_timeout", BigInt(BUSY_TIMEOUT_MS));
+  return database;
+}
+
+function assertPragma(database: Database, name: string, wanted: string | bigint): void {
+  const found = database.query(`PRAGMA ${name}`).values()[0]?.[0];
+  if (found !== wanted) {
+    throw new StoreFailure("settings", `SQLite did not take ${name} = ${wanted} (it is ${String(found)})`);
+  }
+}
+
+/** A connection for long reads beside the writer; the caller closes it. */
+export function openReader(dataDirectory: string): Database {
+  const reader = connectSqlite(databasePath(dataDirectory));
+  reader.run("PRAGMA query_only = ON");
+  return reader;
+}
