@@ -4,6 +4,7 @@ import { exactObject } from "../../domain/exact-json.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import { randomBase62 } from "../../lib/id.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
+import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
 import { isObject, readObject } from "../http/json.ts";
 import { Annotations, ANNOTATIONS_MAX } from "../openai/annotations.ts";
@@ -224,6 +225,7 @@ export class ClaudeReader implements AnswerReader<string> {
   private called({ id, name, input }: Record<string, unknown>, parts: Part[]): Open["call"] {
     if (typeof name !== "string" || name === "")
       throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
+    requireFewCalls(this.calls);
     const index = this.calls++;
     const extraContent = this.keptCharacters > KEPT_CHARACTERS_MAX ? null : keptContent(this.kept);
     this.kept = [];

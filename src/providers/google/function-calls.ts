@@ -1,6 +1,7 @@
 // The calls of one choice: an object in one piece, or a name and then pieces of its arguments; Gemini gives most of them no
 // id, so they get one (wire.md §8.2). A signature leaves with the call that it stood on.
 import { randomBase62 } from "../../lib/id.ts";
+import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
 import { isObject } from "../http/json.ts";
 import type { Part } from "../provider.ts";
@@ -53,6 +54,7 @@ export class FunctionCalls {
     { id }: Record<string, unknown>,
     { signature, parts }: { signature: unknown; parts: Part[] },
   ): void {
+    requireFewCalls(this.begun);
     this.end(parts);
     const kept = signatureOf(signature);
     const own =

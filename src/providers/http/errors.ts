@@ -24,12 +24,20 @@ export function failureOfReply(
 
 export type ErrorCodec = Pick<Codec<unknown>, "idHeader" | "readError">;
 
+/** Of its words, to learn what they mean: an event may be megabytes of them, or quote a prompt. */
+const CHARACTERS_READ = 8_000;
+
 /** The failure behind an error, also one inside a stream that began with 200: by its type, like a reply. */
 export function failureOfError(
-  error: UpstreamError,
+  told: UpstreamError,
   secrets: readonly string[],
   reply: UpstreamReply = {},
 ): Failure {
+  const error = {
+    ...told,
+    code: told.code.slice(0, CHARACTERS_READ),
+    message: told.message.slice(0, CHARACTERS_READ),
+  };
   const reason = error.cause ?? causeOf(error);
   const word = /^[\w.-]{1,64}/.exec(error.code)?.[0] ?? "no code";
   const what = error.status > 0 ? `${error.status} (${word})` : `an error event (${word})`;

@@ -1,6 +1,7 @@
 // Tool calls of one choice across chunks: ours count 0, 1, 2 … in order of first appearance, whatever the upstream
 // counts; a call without an id gets one, a name is told once (wire.md §3.1, §8.2; money.md §12 fault 53).
 import { randomBase62 } from "../../lib/id.ts";
+import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
 import type { Part } from "../provider.ts";
 import { isObject } from "../http/json.ts";
@@ -18,6 +19,8 @@ interface Call {
 export class ToolCalls {
   private readonly calls: Call[] = [];
   private readonly byIndex = new Map<number, Call>();
+  /** The last one of each id. */
+  private readonly byId = new Map<string, Call>();
   private begun = 0;
   private readonly usedIds = new Set<string>();
 
@@ -71,7 +74,10 @@ export class ToolCalls {
     const id = typeof fragment["id"] === "string" ? fragment["id"] : "";
     const known = this.known({ at, id, name });
     if (known === undefined) return this.add(at, id);
-    if (known.id === "") known.id = id;
+    if (known.id === "" && id !== "") {
+      known.id = id;
+      this.byId.set(id, known);
+    }
     if (at !== null) this.byIndex.set(at, known);
     return known;
   }
@@ -84,15 +90,17 @@ export class ToolCalls {
       return other ? undefined : sameIndex;
     }
     if (id !== "" && (at === null || name === "")) {
-      const sameId = this.calls.findLast((call) => call.id === id);
+      const sameId = this.byId.get(id);
       if (sameId !== undefined) return sameId;
     }
     return at === null && id === "" && name === "" ? this.calls.at(-1) : undefined;
   }
 
   private add(at: number | null, id: string): Call {
+    requireFewCalls(this.calls.length);
     const call: Call = { id, index: null, held: "", extra: null };
     this.calls.push(call);
+    if (id !== "") this.byId.set(id, call);
     if (at !== null) this.byIndex.set(at, call);
     return call;
   }

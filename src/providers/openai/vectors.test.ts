@@ -49,6 +49,12 @@ test.each([
   expect(() => vectorsIn(text, count)).toThrow(Failure);
 });
 
+test("an answer of more vectors than were asked for is not read to its end", () => {
+  expect(() => vectorsIn(`{"data":[{"embedding":[1]},{"embedding":[2]},{"embedding"`, 1)).toThrow(
+    "more vectors than 1",
+  );
+});
+
 const usageIn = (usage: unknown): unknown[] => {
   const reader = new EmbeddingsReader(1);
   const parts: Part[] = [];

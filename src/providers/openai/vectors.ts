@@ -17,6 +17,7 @@ export function vectorsIn(text: string, count: number): Vectors {
   let at = 0;
   for (const { index, 0: key } of text.matchAll(/"embedding"\s*:\s*/g)) {
     if (index < at) throw broken("a vector within a vector");
+    if (found.length === count) throw broken(`more vectors than ${count}`);
     const start = index + key.length;
     const end = endOf(text, start);
     rest.push(text.slice(at, start), String(found.length));

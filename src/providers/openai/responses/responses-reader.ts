@@ -3,6 +3,7 @@
 import { RepeatedEvents } from "../../../domain/repeated-events.ts";
 import { exactObject } from "../../../domain/exact-json.ts";
 import type { JsonObject } from "../../../domain/read-value.ts";
+import { requireFewCalls } from "../../calls-max.ts";
 import { Failure } from "../../failure.ts";
 import type { AnswerReader, EventEnd } from "../../codec.ts";
 import { isObject, readObject } from "../../http/json.ts";
@@ -120,6 +121,7 @@ export class ResponsesReader implements AnswerReader<string> {
 
   private call(item: JsonObject, place: number, parts: Part[]): number {
     const index = this.calls.size;
+    requireFewCalls(index);
     this.calls.set(place, index);
     const { call_id: id, name } = item;
     parts.push({ type: "tool_call", choice: 0, index, id: textOf(id), name: textOf(name) });
