@@ -77,8 +77,11 @@ export async function commitBatch(
   return inOrder(operations, decided, passed);
 }
 
-function own({ opened }: Changes, { owners }: CommitPorts): void {
-  for (const { requestId, epoch } of opened) owners.set(requestId, epoch);
+function own({ opened }: Changes, { owners, rates }: CommitPorts): void {
+  for (const request of opened) {
+    owners.set(request.requestId, request.epoch);
+    rates.opened(request);
+  }
 }
 
 /** Nobody waits for it: nothing was written, or a statement failed whose error is the one that counts. */

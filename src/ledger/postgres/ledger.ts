@@ -267,6 +267,7 @@ class PostgresLedger {
   ): Promise<ResolveOutcome> {
     const outcome = await this.decided<ResolveOutcome>(operation);
     this.owners.delete(requestId);
+    this.rates.closed(requestId);
     return outcome;
   }
 

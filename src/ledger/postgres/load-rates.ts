@@ -8,23 +8,27 @@ import { LOAD } from "../columns.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
 import { hasDefaults, type Subject, unknownTo } from "../decide/rate.ts";
 import { type Put, putOpenRequests, putRateLimit } from "../put-rows.ts";
-import type { Rows } from "../rows.ts";
-import type { Question } from "./flight.ts";
+import { type Rows, rowId } from "../rows.ts";
+import { type Question, questionAbout } from "./flight.ts";
 import { organizationOf } from "./operations.ts";
-import { statement, transposed } from "./query.ts";
+import { byRows, parameterRows, statement, transposed } from "./query.ts";
 import { Seen } from "./seen.ts";
 
 const COLUMNS = selected(LOAD.rateLimit, "l");
 
-// What admissions ask for, and what requests that change were counted for. A batch has many requests of few keys and models:
-// each row once, not once for each request.
-const LIMITS = statement(
-  "rate_limits",
-  `SELECT ${COLUMNS} FROM (
-     SELECT org_id, key_id, model FROM unnest($1::text[], $2::text[], $3::text[]) AS coming (org_id, key_id, model)
-     UNION SELECT r.org_id, r.key_id, r.model FROM unnest($4::text[], $5::text[]) AS asked (org_id, request_id)
-     JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id) AS counted
-   JOIN rate_limit l ON l.org_id IN ('', counted.org_id) AND l.key_id IN ('', counted.key_id) AND l.model IN ('', counted.model)`,
+const countedFor = (counted: string): string => `SELECT ${COLUMNS} FROM ${counted}
+   JOIN rate_limit l ON l.org_id IN ('', counted.org_id) AND l.key_id IN ('', counted.key_id) AND l.model IN ('', counted.model)`;
+const PLACE = [
+  ["org_id", "text"],
+  ["key_id", "text"],
+  ["model", "text"],
+] as const;
+const LIMITS = byRows("rate_limits", (rows) => countedFor(parameterRows(rows, "counted", PLACE)));
+// Of requests whose key and model this process does not know: another one admitted them, or they had no limits then.
+const LIMITS_OF_REQUESTS = statement(
+  "rate_limits_of_requests",
+  countedFor(`(SELECT DISTINCT r.org_id, r.key_id, r.model FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
+     JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id) AS counted`),
 );
 // All that run are fewer than all that an organization ever sent.
 const RUNNING = statement(
@@ -45,6 +49,8 @@ interface Asked {
 
 export class PostgresRates {
   private readonly seen = new Seen();
+  /** Of requests that run here and may count for a limit: what never changes of them, so that nobody reads it twice. */
+  private readonly places = new Map<string, RatePlace>();
 
   constructor(readonly defaults: RateDefaults) {}
 
@@ -60,6 +66,18 @@ export class PostgresRates {
 
   remember(organizationId: string): void {
     this.seen.add(organizationId);
+  }
+
+  opened({ organizationId, keyId, model, requestId }: RatePlace & { requestId: string }): void {
+    if (this.expects(organizationId)) this.places.set(requestId, { organizationId, keyId, model });
+  }
+
+  placeOf(requestId: string): RatePlace | undefined {
+    return this.places.get(requestId);
+  }
+
+  closed(requestId: string): void {
+    this.places.delete(requestId);
   }
 }
 
@@ -86,9 +104,10 @@ class RatesOfBatch {
       (operation) => !this.asked.has(operation) && this.mayBeLimited(operation),
     );
     if (late.length > 0) return this.limitsOf(late);
-    const subjects = this.operations
-      .flatMap(placeOf)
-      .flatMap((place) => unknownTo(this.rows, place, this.rates.defaults))
+    const { rows, rates } = this;
+    if (rows.rateLimits.size === 0 && !hasDefaults(rates.defaults)) return null;
+    const subjects = distinct(this.operations.flatMap(placeOf))
+      .flatMap((place) => unknownTo(rows, place, rates.defaults))
       .filter(({ id }) => !this.counted.has(id));
     return subjects.length === 0 ? null : this.runningOf(subjects);
   }
@@ -105,20 +124,26 @@ class RatesOfBatch {
   }
 
   private limitsOf(operations: readonly MoneyOperation[]): Asked {
-    for (const operation of operations) this.asked.add(operation);
-    const places = operations.flatMap(placeOf).map((at) => [at.organizationId, at.keyId, at.model]);
-    const requests = operations.flatMap(requestsOf).map((at) => [at.organizationId, at.requestId]);
-    const values = [...transposed(distinct(places), 3), ...transposed(requests, 2)];
-    return this.asking(
-      places.length + requests.length === 0 ? [] : [{ statement: LIMITS, values }],
-      putRateLimit,
-    );
+    const places = operations.flatMap(placeOf);
+    const unknown: string[][] = [];
+    for (const operation of operations) {
+      this.asked.add(operation);
+      for (const { organizationId, requestId } of requestsOf(operation)) {
+        const place = this.rates.placeOf(requestId);
+        if (place?.organizationId === organizationId) places.push(place);
+        else unknown.push([organizationId, requestId]);
+      }
+    }
+    const questions: Question[] = [];
+    if (places.length > 0) questions.push(questionAbout(LIMITS, rowsOf(distinct(places))));
+    if (unknown.length > 0) questions.push({ statement: LIMITS_OF_REQUESTS, values: transposed(unknown, 2) });
+    return this.asking(questions, putRateLimit);
   }
 
   private runningOf(subjects: readonly Subject[]): Asked {
     for (const { id } of subjects) this.counted.add(id);
-    const places = subjects.map((at) => [at.organizationId, at.keyId, at.model]);
-    return this.asking([{ statement: RUNNING, values: transposed(distinct(places), 3) }], putOpenRequests);
+    const values = transposed(rowsOf(distinct(subjects)), 3);
+    return this.asking([{ statement: RUNNING, values }], putOpenRequests);
   }
 
   private asking(questions: Question[], put: Put): Asked {
@@ -131,9 +156,21 @@ class RatesOfBatch {
   }
 }
 
-const distinct = (rows: string[][]): string[][] => [
-  ...new Map(rows.map((row) => [row.join("\u0000"), row])).values(),
-];
+/** A batch has many requests of few keys and models: each once. Neighbours are often of one place, and need no text to be compared. */
+function distinct(places: readonly RatePlace[]): RatePlace[] {
+  const found = new Map<string, RatePlace>();
+  let last: RatePlace | null = null;
+  for (const place of places) {
+    const { organizationId, keyId, model } = place;
+    if (last?.organizationId === organizationId && last.keyId === keyId && last.model === model) continue;
+    last = place;
+    found.set(rowId(organizationId, keyId, model), place);
+  }
+  return [...found.values()];
+}
+
+const rowsOf = (places: readonly RatePlace[]): string[][] =>
+  places.map(({ organizationId, keyId, model }) => [organizationId, keyId, model]);
 
 /** What an admission asks for. */
 function placeOf(operation: MoneyOperation): RatePlace[] {
