@@ -2,8 +2,9 @@
 import { Alert, Button, Code, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useParams, useRouterState } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import { ApiError } from "../api/client.ts";
+import { awaySince, watchAnswers } from "../api/reachable.ts";
 import { formatSpan, readableTimes } from "../format/time.ts";
 import { path } from "../path-builder.ts";
 import { useLoading } from "./arrival.ts";
@@ -136,8 +137,10 @@ export function Trouble({ query }: { query: Kept }) {
   );
 }
 
+/** How old the figures are; that the gateway is away, the frame says for the whole page. */
 function Stale({ query: { dataUpdatedAt, refetch } }: { query: Kept }) {
   const [now, setNow] = useState(Date.now);
+  const isAway = useSyncExternalStore(watchAnswers, awaySince) !== null;
   useEffect(() => {
     const timer = setInterval(() => {
       setNow(Date.now());
@@ -147,11 +150,15 @@ function Stale({ query: { dataUpdatedAt, refetch } }: { query: Kept }) {
   }, [refetch]);
   return (
     <Group gap="xs">
-      <StateBadge state="warning" word={stateTexts.stale} />
-      <Text size="sm">{stateTexts.updated(formatSpan(now - dataUpdatedAt))}</Text>
-      <Text size="sm" role="status">
-        {stateTexts.reconnecting}
+      {!isAway && <StateBadge state="warning" word={stateTexts.stale} />}
+      <Text size="sm" c={isAway ? "dimmed" : undefined}>
+        {stateTexts.updated(formatSpan(now - dataUpdatedAt))}
       </Text>
+      {!isAway && (
+        <Text size="sm" role="status">
+          {stateTexts.reconnecting}
+        </Text>
+      )}
     </Group>
   );
 }

@@ -6,7 +6,7 @@ import { path } from "../../dashboard/path-builder.ts";
 import { circuitNames, dialogTexts, operatorPageNames } from "../../dashboard/components/texts.ts";
 import { operatorRoutesTexts as words } from "../../dashboard/pages/operator/routes/texts.ts";
 import { MODELS, PLAIN, PREVIEW_V1, PREVIEW_V2 } from "../support/models.ts";
-import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
@@ -54,6 +54,15 @@ async function refusedAt(jws: string): Promise<string[]> {
   await dialog().getByRole("alert").waitFor();
   return await steps();
 }
+
+test("where there is less room, what a route costs and when its release ends stay before who signed it", async () => {
+  await root.resize({ width: 900, height: 768 });
+  await open();
+  await row().waitFor();
+  for (const title of [words.columns.price, words.columns.expires])
+    expect(await root.page.getByRole("columnheader", { name: title, exact: true }).isVisible()).toBe(true);
+  await root.resize(DESKTOP);
+});
 
 test("a release is published step by step, and goes live in the last one", async () => {
   const { passed, now, open: notYet } = words.stepStates;

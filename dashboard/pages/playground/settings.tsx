@@ -31,7 +31,10 @@ export const Settings = ({ terms }: { terms: Terms }) => (
       <Select
         label={words.key}
         allowDeselect={false}
-        data={terms.keys.map(({ id, name }) => ({ value: id, label: name }))}
+        data={terms.keys.map(({ id, name, blocked_by_limit }) => ({
+          value: id,
+          label: blocked_by_limit ? words.keyAtLimit(name) : name,
+        }))}
         value={terms.key}
         onChange={terms.setKey}
       />

@@ -4,6 +4,7 @@ import type { ChatBody, Message } from "../../api/chat.ts";
 import type { Row } from "../../api/routes.ts";
 import { FIRST_SURFACE, SPOKEN_SURFACES } from "../../../src/domain/surfaces.ts";
 import { oneOf, text, useFilters } from "../../filters.ts";
+import { payingKey } from "./paying-key.ts";
 import { readTools } from "./tools.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
@@ -40,7 +41,6 @@ export function useTerms({ models, keys }: Choices) {
   });
   const first = models.find(({ id }) => id === named.model) ?? models.find(isReady) ?? models[0];
   const second = models.find(({ id }) => id === named.second);
-  const fitting = keys.find(({ scope }) => scope === first?.tier) ?? keys[0];
   return {
     models,
     keys,
@@ -51,7 +51,7 @@ export function useTerms({ models, keys }: Choices) {
     single: () => setNamed({ second: "" }),
     surface: named.surface,
     setSurface: (surface: string | null) => setNamed({ surface: SHAPE.surface(surface ?? undefined) }),
-    key: key ?? fitting?.id ?? "",
+    key: key ?? payingKey(keys, first)?.id ?? "",
     setKey,
     maxTokens,
     setMaxTokens,

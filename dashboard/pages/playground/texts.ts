@@ -1,6 +1,7 @@
 export const playgroundTexts = {
   lead: "Every request here spends credits of the key you choose, like any other program. Each turn sends the whole conversation again and pays for it.",
   key: "Key that pays",
+  keyAtLimit: (name: string) => `${name} (limit reached)`,
   noKey: "The playground pays with a key of the organization. Create one first.",
   createKey: "Create a key",
   mayNot: "The playground spends credits: it is for owners, admins and developers of the organization.",

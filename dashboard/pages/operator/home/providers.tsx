@@ -62,6 +62,12 @@ const COLUMNS: Column<Provider>[] = [
     cell: ({ served }) => (served === null ? "–" : formatShare(served * 100, 100)),
   },
   {
+    title: words.columns.firstToken,
+    figures: true,
+    order: ({ first_part_ms_p50: ms }) => ms ?? 0,
+    cell: ({ first_part_ms_p50: ms }) => (ms === null ? "–" : formatSpan(ms)),
+  },
+  {
     title: words.columns.attempts,
     figures: true,
     order: ({ attempts }) => attempts,
@@ -76,12 +82,6 @@ const COLUMNS: Column<Provider>[] = [
   {
     title: words.columns.error,
     cell: ({ error }) => (error === null ? "–" : error.replaceAll("_", " ")),
-  },
-  {
-    title: words.columns.firstToken,
-    figures: true,
-    order: ({ first_part_ms_p50: ms }) => ms ?? 0,
-    cell: ({ first_part_ms_p50: ms }) => (ms === null ? "–" : formatSpan(ms)),
   },
   {
     title: words.columns.routes,

@@ -118,6 +118,13 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
     ),
   },
   {
+    title: words.columns.price,
+    figures: true,
+    cell: ({ price }) =>
+      `$${price.input_per_million} / ${isZero(price.output_per_million) ? "–" : `$${price.output_per_million}`}`,
+  },
+  { title: words.columns.expires, order: ({ expires_at }) => expires_at, cell: (row) => <Expiry of={row} /> },
+  {
     title: words.columns.release,
     cell: ({ version, highest_version, signed_by }) => (
       <Stack gap={0}>
@@ -129,13 +136,6 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
         </Text>
       </Stack>
     ),
-  },
-  { title: words.columns.expires, order: ({ expires_at }) => expires_at, cell: (row) => <Expiry of={row} /> },
-  {
-    title: words.columns.price,
-    figures: true,
-    cell: ({ price }) =>
-      `$${price.input_per_million} / ${isZero(price.output_per_million) ? "–" : `$${price.output_per_million}`}`,
   },
   {
     title: words.columns.circuit,
