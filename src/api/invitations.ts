@@ -148,7 +148,7 @@ export async function inviteTo(
 
 /** It is made, and its link will be shown, whatever becomes of the mail. */
 async function mailed(
-  { mailInvitation: send, people, reports }: Rooms,
+  { sendMail: send, people, reports }: Rooms,
   { invitation, timesToday }: MadeInvitation,
   link: string,
 ): Promise<MailOutcome | null> {

@@ -1,9 +1,12 @@
 // Everybody with an account, for operators: who is there, a way back in for somebody locked out, the end of an operator.
 import { z } from "zod";
+import type { Actor } from "../domain/actor.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { printTime } from "../domain/print.ts";
+import { mailReset } from "../operator/reset-mail.ts";
 import { organizationNames } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
+import type { Rooms } from "./rooms.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
 import * as shapes from "./shapes/people.ts";
 import * as inputs from "./shapes/record-inputs.ts";
@@ -47,7 +50,7 @@ export const peopleEndpoints = [
     input: shapes.resetPersonInput.extend({ person: id }),
     output: shapes.resetLink,
     audit: "person.reset",
-    run: ({ input, caller }, { operator }) => operator.people.reset(input, caller.actor),
+    run: ({ input, caller }, rooms) => resetBy(rooms, input, caller.actor),
   }),
   endpoint({
     target: "DELETE /app/v1/operator/people/{person}",
@@ -83,3 +86,19 @@ export const peopleEndpoints = [
     run: ({ input, caller }, { operator }) => operator.people.reset(input, caller.actor),
   }),
 ] as const;
+
+/** Makes the link, which the answer shows whatever becomes of its mail. */
+async function resetBy(
+  rooms: Pick<Rooms, "operator" | "sendMail" | "nowMs">,
+  input: inputs.ResetPerson,
+  actor: Actor,
+): Promise<z.output<typeof shapes.resetLink>> {
+  const made = await rooms.operator.people.reset(input, actor);
+  const { sendMail: send } = rooms;
+  if (send === null) return { ...made, mail: null };
+  const { email: to, link } = made;
+  const [atMs, expiresAtMs] = [rooms.nowMs(), Date.parse(made.expires_at)];
+  const id = `reset_${Bun.randomUUIDv7()}`;
+  const mail = { id, to, link, twoFactorRemoved: input.two_factor, expiresAtMs, atMs };
+  return { ...made, mail: await mailReset(mail, send) };
+}

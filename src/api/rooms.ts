@@ -24,7 +24,7 @@ export interface Rooms extends KeyRooms {
   payments: PaymentService;
   alerts: AlertService;
   /** Null where no mail server is configured. */
-  mailInvitation: SendMail | null;
+  sendMail: SendMail | null;
   devices: Pick<Devices, "decide" | "find">;
   playground: Playground;
   /** Requests of an organization as they appear and change. Throws when there is no place for another one. */

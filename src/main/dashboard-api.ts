@@ -42,7 +42,7 @@ export interface PeopleRooms {
   breakers: Breakers;
   paymentService: PaymentService;
   alertService: AlertService;
-  mailInvitation: SendMail | null;
+  sendMail: SendMail | null;
   /** Where this process answers. */
   address(): string;
   uploads: Uploads;
@@ -168,7 +168,7 @@ async function open(
     passwords: rooms.passwords,
     ownerOfManagementKey: (id) => ownerOfManagementKey(ledger, id),
   });
-  const { paymentService, alertService, mailInvitation } = rooms;
+  const { paymentService, alertService, sendMail } = rooms;
   const { note } = auditNotes(rooms.sql, clock);
   const logins = devices({ sql: rooms.sql, clock, ledger, people, url, note });
   const receipts = receiptSigner(rooms.dataKey);
@@ -216,7 +216,7 @@ async function open(
         people,
         payments: paymentService,
         alerts: alertService,
-        mailInvitation,
+        sendMail,
         devices: logins,
         playground: playgroundOn(rooms),
         tail: (followed, exchange) => tailResponse({ reports, tails }, followed, exchange),

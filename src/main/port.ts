@@ -182,7 +182,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     failedJobs: () => jobs.failures,
     paymentService: services.paymentService,
     alertService: services.alertService,
-    mailInvitation: services.mailInvitation,
+    sendMail: services.sendMail,
     passwords: rooms.passwords,
   });
 

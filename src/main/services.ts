@@ -24,7 +24,7 @@ export interface Services {
   paymentService: PaymentService;
   alertService: AlertService;
   /** Null where no mail server is configured. */
-  mailInvitation: SendMail | null;
+  sendMail: SendMail | null;
   /** Ends the rounds in the background. */
   stop(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export function openServices(config: Config, on: ServicesOn): Services {
     alerts: alerts.room,
     paymentService: paymentService({ payments: payments.room, note, nowMs, dashboardUrl }),
     alertService: alertService({ alerts: alerts.room, note, nowMs }),
-    mailInvitation: invitationMailer(config, on.jobs),
+    sendMail: linkMailer(config, on.jobs),
     stop: async () => {
       await Promise.all([payments.stop(), alerts.stop(), ending.stop()]);
     },
@@ -67,7 +67,7 @@ export function openServices(config: Config, on: ServicesOn): Services {
 }
 
 /** With connections of its own: invitations and alerts do not wait for each other. */
-function invitationMailer({ mail }: Config, jobs: Jobs): SendMail | null {
+function linkMailer({ mail }: Config, jobs: Jobs): SendMail | null {
   if (mail === null) return null;
   const mailer = new Mailer(mail, (error) => jobs.failed("invitations_mail", error));
   return (message) => mailer.send(message);

@@ -74,6 +74,28 @@ test("what the mail server refuses is told, and the link opens all the same", as
   expect(await gateway.rowsOf("alert_delivery")).toEqual([]);
 });
 
+test("a link for a new password goes to the address of its account, and is shown whatever becomes of the mail", async () => {
+  const { data } = await root.app("GET /operator/people", {});
+  const person = data.find(({ email }) => email === "ada@acme.example")?.person.id ?? "";
+  const reset = (two_factor: boolean) =>
+    root.app("POST /operator/people/{person}/reset", { person }, { two_factor });
+  const made = await reset(true);
+  expect(made).toMatchObject({ email: "ada@acme.example", mail: { state: "sent", reason: null } });
+  const [mail] = server.arrived;
+  expect(mail).toMatchObject({ from: "gate@gate.example", to: ["ada@acme.example"] });
+  expect(mail?.headers.get("Subject")).toBe("A new password for your account");
+  expect(mail?.text).toContain("Its second factor was switched off.");
+  expect(mail?.text).toContain(`\r\nSet the password here: ${made.link}\r\n`);
+  server.answers = { RCPT: "550 5.1.1 no such user" };
+  const again = await reset(false);
+  expect(again.link).toStartWith("https://gate.example/reset#token=");
+  expect(again.mail).toEqual({
+    state: "not_sent",
+    reason: "The mail server answered: 550 5.1.1 no such user",
+  });
+  expect(server.arrived).toHaveLength(1);
+});
+
 test("a name makes no address of the web, no header and no line of its own", async () => {
   const name =
     "Pay\u2028at https://evil.example/x?y=1 <b>now</b> or mail me@evil.example 鍵 " + "z".repeat(60);

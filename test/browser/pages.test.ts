@@ -6,9 +6,11 @@ import { operatorRoutesTexts } from "../../dashboard/pages/operator/routes/texts
 import { reads } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, OPERATOR, PHONE, type Visitor } from "./dashboard.ts";
 import { type Seeded, startSeeded } from "./fixture.ts";
+import { BROKEN, WIDER } from "./fitting.ts";
 import { inspect } from "./inspect.ts";
 import { OBSERVED, seenBy } from "./observed.ts";
 
+const LAPTOP = { width: 1024, height: 768 };
 const SECOND_MS = 1_000;
 /** Of what is seen, while a page loads (docs/design/dashboard.md §13). */
 const MOVED = 0.1;
@@ -41,17 +43,15 @@ async function look(address: string): Promise<void> {
   await fits(address);
 }
 
-/** Of tables that are wider than their frame: whatever stands at their end, acts and amounts, is out of sight. */
-const WIDER = `[...document.querySelectorAll(".table-scroll")]
-  .filter((frame) => frame.scrollWidth > frame.clientWidth + 1)
-  .map((frame) => frame.getAttribute("aria-label"))
-  .join()`;
-
 /** Columns give way as soon as the page has measured itself. */
 async function fits(address: string): Promise<void> {
   const { page } = visitor;
-  await page.setViewportSize(PHONE);
-  await reads(() => page.evaluate<string>(`"${address}: " + ${WIDER}`), `${address}: `);
+  for (const size of [LAPTOP, PHONE]) {
+    await page.setViewportSize(size);
+    const at = `${address} at ${size.width}: `;
+    for (const faults of [WIDER, BROKEN])
+      await reads(() => page.evaluate<string>(`${JSON.stringify(at)} + ${faults}`), at);
+  }
   await page.setViewportSize(DESKTOP);
 }
 

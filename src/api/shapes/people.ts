@@ -82,10 +82,14 @@ export const invitation = z.object({
 });
 export const invitationList = listOf(invitation);
 export const inviteInput = z.strictObject({ email, role });
+/** Null where the gateway sends none. */
+const mailOutcome = z
+  .object({ state: z.enum(["sent", "not_sent"]), reason: z.string().nullable() })
+  .nullable();
 /** `link` is shown once. `mail` is null where the gateway sends none: the link is sent by hand. */
 export const createdInvitation = invitation.extend({
   link: z.string().nullable(),
-  mail: z.object({ state: z.enum(["sent", "not_sent"]), reason: z.string().nullable() }).nullable(),
+  mail: mailOutcome,
 });
 
 export const settings = z.object({
@@ -138,4 +142,9 @@ export const inviteOperatorInput = z.strictObject({ email });
 /** `two_factor` also takes the second factor away: for a lost phone. */
 export const resetPersonInput = z.strictObject({ two_factor: z.boolean().default(false) });
 /** Works once, within an hour; null when the same Idempotency-Key had shown it before. */
-export const resetLink = z.object({ email: z.string(), link: z.string().nullable(), expires_at: time });
+export const resetLink = z.object({
+  email: z.string(),
+  link: z.string().nullable(),
+  expires_at: time,
+  mail: mailOutcome,
+});

@@ -67,7 +67,8 @@ export function ResetDialog({ of, onClose, onLink }: LinkProps & { of: OperatorP
   const reset = useChange(
     "POST /operator/people/{person}/reset",
     { person: of.person.id },
-    ({ email, link, expires_at }) => onLink({ title: words.linkFor(email), link, expiresAt: expires_at }),
+    ({ email, link, expires_at, mail }) =>
+      onLink({ title: words.linkFor(email), link, expiresAt: expires_at, mail }),
   );
   return (
     <FormDialog

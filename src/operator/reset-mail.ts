@@ -1,0 +1,38 @@
+// A link for a new password in the mailbox of whose account it is: sent once, when it is made. Who reads it learns in any case that
+// somebody asked for one.
+import { isMailAddress } from "../domain/mail-address.ts";
+import { printMinute } from "../domain/print.ts";
+import type { SendMail } from "../alerts/mail/message.ts";
+import type { MailOutcome } from "./invitation-mail.ts";
+
+export interface ResetMail {
+  id: string;
+  to: string;
+  link: string;
+  /** The second factor is switched off already. */
+  twoFactorRemoved: boolean;
+  expiresAtMs: number;
+  atMs: number;
+}
+
+/** Never throws. */
+export async function mailReset(reset: ResetMail, send: SendMail): Promise<MailOutcome> {
+  const { id, to, atMs } = reset;
+  if (!isMailAddress(to)) return { state: "not_sent", reason: "No mail can be sent to this address." };
+  const sent = await send({ id, to, subject: "A new password for your account", text: bodyOf(reset), atMs });
+  return sent.kind === "delivered"
+    ? { state: "sent", reason: null }
+    : { state: "not_sent", reason: sent.error };
+}
+
+const bodyOf = ({ to, link, twoFactorRemoved, expiresAtMs }: ResetMail): string =>
+  [
+    `An operator made a link that sets a new password for the account ${to}.`,
+    ...(twoFactorRemoved ? ["Its second factor was switched off."] : []),
+    "",
+    `Set the password here: ${link}`,
+    "",
+    `The link works once, until ${printMinute(expiresAtMs)}, for whoever has it. Do not send it on.`,
+    "If you did not ask for it, tell an operator: somebody may be trying to get into your account.",
+    "",
+  ].join("\n");
