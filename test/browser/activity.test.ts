@@ -1,5 +1,6 @@
 // Activity at the screen of somebody who looks for one request, or watches them come.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
 import { exactMoney } from "../../dashboard/format/money.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { STEP_WORDS } from "../../src/domain/verification.ts";
@@ -132,6 +133,28 @@ test("columns are chosen by each person and stay chosen; a row is one line, and 
   expect(shifted).toBeLessThanOrEqual(0.1);
   expect(await visitor.overflow()).toBeLessThanOrEqual(0);
   expect(visitor.complained()).toEqual([]);
+});
+
+/** From now on the page keeps each text that it makes a time of: a row that is drawn makes one of its own. */
+const TIMES_READ = `window.timesRead = [];
+  window.Date = class extends Date {
+    constructor(...from) { super(...from); if (typeof from[0] === "string") timesRead.push(from[0]); }
+  };`;
+
+test("opening a drawer draws no row of the list again", async () => {
+  await send();
+  await openActivity("range=24h");
+  const { page } = visitor;
+  const times = (of: Locator): Promise<string[]> =>
+    of.locator("time").evaluateAll((all) => all.map((one) => one.getAttribute("datetime") ?? ""));
+  const [first, ...others] = await times(rows());
+  expect(others.length).toBeGreaterThan(1);
+  await page.evaluate(TIMES_READ);
+  await rows().first().getByRole("link").click();
+  await page.getByRole("dialog").getByRole("region", { name: words.timeline }).waitFor();
+  const read = await page.evaluate<string[]>("timesRead");
+  expect(read).toContain(first ?? "");
+  expect(others.filter((at) => at !== first && read.includes(at))).toEqual([]);
 });
 
 test("the drawer of a refusal says which field decided, and gives the request to send again", async () => {
