@@ -42,6 +42,7 @@ function addSet(limits: Command): void {
     .action((options: SetOptions, command: Command) =>
       report(command, async (context) => {
         const { org, key, model } = options;
+        checkNamed(options);
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("POST /admin/v1/limits", {
           org,
@@ -54,6 +55,20 @@ function addSet(limits: Command): void {
         });
         return { json: text, text: [shown([value]), ...alreadyAbove(value)].join("\n") };
       }),
+    );
+}
+
+/** In the words of the command line: the gateway's are those of its API. */
+function checkNamed({ org, key, model, requestsPerMinute, tokensPerMinute, concurrent }: SetOptions): void {
+  if (org === undefined && key === undefined && model === undefined)
+    throw new Problem(
+      "These limits are nobody's.",
+      "Name whose they are: --org ORG, --key KEY or --model MODEL.",
+    );
+  if (requestsPerMinute === undefined && tokensPerMinute === undefined && concurrent === undefined)
+    throw new Problem(
+      "No limit is named.",
+      "Name at least one: --requests-per-minute, --tokens-per-minute or --concurrent.",
     );
 }
 

@@ -184,8 +184,8 @@ test("limits are set, listed and lifted; what none can be is said in words", asy
     [["--org", org, "--model", "nope", "--concurrent", "3"], "./tollgate route list"],
     [["--key", "key_000000000000", "--concurrent", "3"], "./tollgate keys list"],
     [["--org", "org_000000000000", "--concurrent", "3"], "There is no organization"],
-    [["--concurrent", "3"], "must name an org, a key or a model"],
-    [["--org", org], "must name one of requests_per_minute"],
+    [["--concurrent", "3"], "Name whose they are: --org ORG, --key KEY or --model MODEL"],
+    [["--org", org], "Name at least one: --requests-per-minute, --tokens-per-minute or --concurrent"],
   ];
   const [limits, ...refused] = await Promise.all([
     json<RateLimitJson>("limits", "set", "--key", key.id, "--requests-per-minute", "60", "--concurrent", "5"),

@@ -77,15 +77,15 @@ function refused({ at, of, limit, remaining, waitMs: wait }: Reached, tokens: nu
     return {
       refusal: new Refusal(
         "rate_limit_exceeded",
-        `${whose} may use ${limit} tokens per minute, and this request alone may take ${tokens}. Lower max_tokens, or shorten the messages.`,
+        `${whose} may use ${counted(limit, "token")} per minute, and this request alone may take ${tokens}. Lower max_tokens, or shorten the messages.`,
         { type, retry: false, details: { ...details, tokens } },
       ),
       short: { of: "tokens_per_minute", atMost: limit },
     };
   const message = {
-    requests: `${whose} may send ${limit} requests per minute.`,
-    tokens: `${whose} may use ${limit} tokens per minute: ${remaining} are free now, and this request may take ${tokens}. What requests do not use comes back when they end.`,
-    concurrent: `${whose} may run ${limit} requests at once; streams whose client has left count until they have ended.`,
+    requests: `${whose} may send ${counted(limit, "request")} per minute.`,
+    tokens: `${whose} may use ${counted(limit, "token")} per minute: ${remaining} are free now, and this request may take ${tokens}. What requests do not use comes back when they end.`,
+    concurrent: `${whose} may run ${counted(limit, "request")} at once; streams whose client has left count until they have ended.`,
   }[of];
   return {
     refusal: new Refusal("rate_limit_exceeded", `${message} Send the request again in ${secondsOf(wait)}.`, {
@@ -95,6 +95,8 @@ function refused({ at, of, limit, remaining, waitMs: wait }: Reached, tokens: nu
     }),
   };
 }
+
+const counted = (limit: number, noun: string): string => `${limit} ${noun}${limit === 1 ? "" : "s"}`;
 
 const secondsOf = (ms: number): string => {
   const seconds = Math.ceil(ms / 1000);
