@@ -84,6 +84,15 @@ test("an error behind usage alone still proves what its kind proves, behind word
   expect([late.groups, late.failure?.reason, late.failure?.executed]).toEqual([["1ab"], "server", "unknown"]);
 });
 
+test("what one read brings is handed over in pieces, all of it in order, also in front of an error", async () => {
+  const many = "abcdefghij".repeat(100);
+  for (const end of [".", "!"]) {
+    const { groups } = await read([`1${many}${end}`]);
+    expect(groups.join("").replace(".", "")).toBe(`1${many}`);
+    for (const group of groups) expect(group.length).toBeLessThanOrEqual(256);
+  }
+});
+
 const SILENCE_BYTES = 12 * 1024 * 1024;
 
 test("bytes without a word are an end after 32 MiB, and words begin the count anew, whatever the framing", async () => {

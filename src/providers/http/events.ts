@@ -10,6 +10,9 @@ import type { CallTimeouts } from "./timeouts.ts";
 /** Comments, empty events and the like since something was said; above what the longest event takes. */
 const WORDLESS_BYTES_MAX = 32 * 1024 * 1024;
 
+/** Handed over at once, at most: who counts what was delivered can stop between, however much one read brings. */
+const PARTS_AT_ONCE = 256;
+
 type Source = ReadableStreamDefaultReader<Uint8Array>;
 
 interface Reading<Event> {
@@ -60,7 +63,8 @@ export async function* readParts<Event>(
         timeouts.pause();
       } else timeouts.lend();
       const given = progress.started ? parts : begun(parts, { spoke, progress });
-      if (given.length > 0) yield given;
+      for (let at = 0; at < given.length; at += PARTS_AT_ONCE)
+        yield given.length <= PARTS_AT_ONCE ? given : given.slice(at, at + PARTS_AT_ONCE);
       if (spoke) timeouts.resume();
       else timeouts.takeBack();
       if (end instanceof Failure) throw end;
