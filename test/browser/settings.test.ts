@@ -36,7 +36,9 @@ test("times are UTC until a person chooses their own zone, which this browser re
   const [local, own] = await clock();
   expect(own).toBe("GMT+5:45");
   expect(minutesOf(local ?? "")).toBe((minutesOf(utc) + 345) % 1440);
-  expect(await since.getAttribute("title")).toContain(`${utc}:`);
+  const hovered = await since.getAttribute("title");
+  expect(hovered).toContain(`${utc}:`);
+  expect(hovered).toEndWith(` · ${await since.getAttribute("datetime")}`); // as it is kept
   await page.reload();
   await visitor.settled();
   expect(await clock()).toEqual([local ?? "", "GMT+5:45"]);
