@@ -1,5 +1,6 @@
 // `npm test`: runs every test file under Bun and ends with the line "N passed, N failed". With arguments: those files
-// alone. `npm run test:fast` names those that a person runs before each commit. Most tests wait more than they work, for
+// alone. `npm run test:fast` names those that a person runs before each commit, and has its processes keep the memory that
+// they free (`MIMALLOC_PURGE_DELAY`), an eighth less to do: nothing in it judges memory. Most tests wait more than they work, for
 // processes, databases and browsers: two files run at a time beside one that mostly waits and one that mostly sleeps, the
 // longest first, as measured in `test/timings.json` (renewed by `npm test -- --update-timings`), on one PostgreSQL with a
 // database for each that needs one and, where all files run, with one executable that they start as their processes.

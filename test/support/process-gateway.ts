@@ -114,7 +114,7 @@ ${settings}
         Object.assign(this, operator);
         return;
       }
-      await Bun.sleep(5);
+      await Bun.sleep(10);
     }
     throw new Error(`the gateway ended at its start: ${child.signalCode ?? child.exitCode}`);
   }
@@ -246,10 +246,11 @@ ${settings}
 }
 
 function readOperator(path: string): { url: string; token: string } | null {
+  if (!existsSync(path)) return null;
   try {
     return JSON.parse(readFileSync(path, "utf8")) as { url: string; token: string };
   } catch {
-    return null; // not written yet
+    return null; // not written to its end yet
   }
 }
 
