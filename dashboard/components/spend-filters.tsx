@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { read } from "../api/read.ts";
 import { FITTING } from "./choice.tsx";
 import { chipOf } from "./filters.tsx";
+import { KeySelect } from "./key-select.tsx";
 import { spendFilterTexts as words } from "./texts.ts";
 
 interface ChoiceProps {
@@ -39,14 +40,9 @@ interface FilterProps {
   set: (value: string) => void;
 }
 
-export function KeyFilter({ org, value, set }: FilterProps) {
-  const { data } = useQuery(read("GET /orgs/{org}/keys", { org }));
-  const choices = (data?.data ?? []).map(({ id, name, state }) => ({
-    value: id,
-    label: state === "revoked" ? words.revoked(name) : name,
-  }));
-  return <KnownChoice label={words.key} value={value} set={set} choices={choices} />;
-}
+export const KeyFilter = ({ org, value, set }: FilterProps) => (
+  <KeySelect org={org} label={words.key} placeholder={words.all} value={value} onChange={set} />
+);
 
 export function ModelFilter({ org, value, set }: FilterProps) {
   const { data } = useQuery(read("GET /orgs/{org}/models", { org }));

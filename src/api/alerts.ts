@@ -15,7 +15,12 @@ export const alertsEndpoints = [
     who: "alerts.see",
     input: organization,
     output: shapes.alertRuleList,
-    run: ({ input }, rooms) => rooms.alerts.rules(input.org),
+    run: async ({ input: { org } }, rooms) => {
+      const rules = await rooms.alerts.rules(org);
+      const ids = rules.data.flatMap(({ key }) => key ?? []);
+      const names = await rooms.reports.labels.keysOf(org, ids);
+      return { ...rules, keys: [...names].map(([id, { name }]) => ({ id, name })) };
+    },
   }),
   endpoint({
     target: "POST /app/v1/orgs/{org}/alerts/rules",

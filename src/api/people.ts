@@ -4,6 +4,7 @@ import type { Actor } from "../domain/actor.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { printTime } from "../domain/print.ts";
 import { mailReset } from "../operator/reset-mail.ts";
+import { personCursor } from "../reporting/cursors.ts";
 import { organizationNames } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
@@ -12,20 +13,25 @@ import * as shapes from "./shapes/people.ts";
 import * as inputs from "./shapes/record-inputs.ts";
 import { personListSchema, resetLinkSchema } from "./shapes/records.ts";
 
+const PAGE = 50;
+
 export const peopleEndpoints = [
   endpoint({
     target: "GET /app/v1/operator/people",
     who: "operate",
-    input: z.strictObject({}),
+    input: shapes.peopleQuery,
     output: shapes.operatorPersonList,
-    run: async (_, rooms) => {
-      const all = await rooms.people.memberships("all");
+    run: async ({ input: { search = "", cursor, limit = PAGE } }, rooms) => {
+      const asked = { after: personCursor(cursor) ?? "", search, most: limit + 1 };
+      const found = await rooms.people.accountsAfter(asked);
+      const people = found.slice(0, limit);
+      const all = await rooms.people.memberships({ personIds: people.map(({ id }) => id) });
       const memberships = Map.groupBy(all, ({ personId }) => personId);
       const names = await organizationNames(
         rooms.reports.sql,
         all.map(({ organizationId }) => organizationId),
       );
-      const data = (await rooms.people.everybody()).map((person) => {
+      const data = people.map((person) => {
         const own = memberships.get(person.id) ?? [];
         const seen = Math.max(0, ...own.map(({ seenAtMs }) => seenAtMs));
         return {
@@ -41,7 +47,7 @@ export const peopleEndpoints = [
           })),
         };
       });
-      return { data, next_cursor: null };
+      return { data, next_cursor: found.length > limit ? (people.at(-1)?.id ?? null) : null };
     },
   }),
   endpoint({

@@ -7,8 +7,11 @@ import { mayGive, type Role } from "../domain/roles.ts";
 import { checkVersion, versionOf } from "../domain/row-version.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { printTime } from "../domain/print.ts";
+import { startOf } from "../operator/list.ts";
+import { joinedPlace } from "../people/memberships.ts";
 import type { Membership } from "../people/people.ts";
 import { keysByMaker } from "../reporting/key-makers.ts";
+import { pageOf } from "../store/page.ts";
 import { organizationNamed } from "../reporting/organization-names.ts";
 import { type Caller, endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
@@ -22,16 +25,23 @@ export const teamEndpoints = [
   endpoint({
     target: "GET /app/v1/orgs/{org}/team",
     who: "team.see",
-    input: organization,
+    input: shapes.peopleQuery.extend({ org: id }),
     output: shapes.memberList,
-    run: async ({ input: { org }, caller }, rooms) => ({
-      data: await printMembers(rooms, {
-        memberships: await rooms.people.memberships({ organizationId: org }),
-        keys: await keysByMaker(rooms.reports, org),
-        you: caller.actor.id,
-      }),
-      next_cursor: null,
-    }),
+    run: async ({ input: { org, search = "", ...asked }, caller }, rooms) => {
+      const { after, limit } = startOf(asked);
+      const found = await rooms.people.membersAfter(org, { after, search, most: limit + 1 });
+      const page = pageOf(found, { limit }, joinedPlace);
+      const makers = page.rows.map(({ personId }) => personId);
+      return {
+        data: await printMembers(rooms, {
+          memberships: page.rows,
+          keys: await keysByMaker(rooms.reports, org, makers),
+          you: caller.actor.id,
+        }),
+        next_cursor: page.nextCursor,
+        owners: await rooms.people.ownerCount(org),
+      };
+    },
   }),
   endpoint({
     target: "PATCH /app/v1/orgs/{org}/team/{member}",
@@ -58,7 +68,7 @@ export const teamEndpoints = [
       }
       const [row] = await printMembers(rooms, {
         memberships: [await memberOf(rooms, org, member)],
-        keys: await keysByMaker(rooms.reports, org, member),
+        keys: await keysByMaker(rooms.reports, org, [member]),
         you: actor.id,
       });
       if (row === undefined) throw notFound("member");

@@ -18,6 +18,7 @@ import {
   createKey,
   findKey,
   type KeyRecord,
+  keysNamed,
   keysOf,
   type NotNow,
   pauseKey,
@@ -56,6 +57,9 @@ export const keys = (ledger: Store) => ({
     if ((await findOrganization(ledger, org)) === null) throw unknownRecord("organization", org, "org");
     return printList((await keysOf(ledger, org)).map(printKey));
   },
+  /** Of these and no others, in the order that they are named in. */
+  named: async (org: string, ids: readonly string[]): Promise<KeyJson[]> =>
+    (await keysNamed(ledger, org, ids)).map(printKey),
   revoke: async (key: string, actor: Actor): Promise<KeyJson> =>
     printKey(known(key, await revokeKey(ledger, key, actor))),
   pause: async (key: string, actor: Actor): Promise<KeyJson> =>

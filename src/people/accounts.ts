@@ -2,10 +2,12 @@
 import type { NewAccount, Person, PersonSession, People, SignedIn, Visitor } from "./people.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";
-import { inHundreds } from "../store/sql.ts";
+import { inHundreds, textOf } from "../store/sql.ts";
 import { allRows } from "./all-rows.ts";
+import { likeOf, namedLike } from "./named-like.ts";
 import type { UserRow } from "./schema.ts";
 import { ADDRESS_HEADER, SESSIONS_MAX, type SignIn } from "./sign-in.ts";
+import type { PeopleStore } from "./store.ts";
 
 const msOf = (time: Date | string): number => new Date(time).getTime();
 
@@ -103,6 +105,23 @@ export const persons = ({ records, internal }: SignIn): Persons => ({
   },
   async rename(personId, name) {
     await internal.updateUser(personId, { name });
+  },
+});
+
+/** All accounts a page at a time. */
+export const accountPages = (
+  { rows }: Pick<PeopleStore, "rows">,
+  of: Pick<People, "persons">,
+): Pick<People, "accountsAfter"> => ({
+  async accountsAfter({ after, search, most }) {
+    const found = await rows(
+      `SELECT u.id FROM "user" u WHERE u.id > ?1 AND ${namedLike("u", 2)} ORDER BY u.id LIMIT ${most}`,
+      after,
+      ...likeOf(search),
+    );
+    const ids = found.map(({ id }) => textOf(id));
+    const persons = new Map((await of.persons(ids)).map((person) => [person.id, person]));
+    return ids.flatMap((id) => persons.get(id) ?? []);
   },
 });
 

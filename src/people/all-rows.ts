@@ -1,12 +1,15 @@
 // A whole table, or all of it that fits a condition, however many rows there are: the library's own lists have an end.
 import type { SignIn } from "./sign-in.ts";
 
+/** As the library takes it. */
+type Condition = { field: string; value: string } | { field: string; operator: "in"; value: string[] };
+
 const AT_ONCE = 1_000;
 
 /** Rows in the order of their ids, read page after page. */
 export async function allRows<Row extends { id: string }>(
   records: Pick<SignIn["records"], "findMany">,
-  { model, where = [] }: { model: string; where?: { field: string; value: string }[] },
+  { model, where = [] }: { model: string; where?: Condition[] },
 ): Promise<Row[]> {
   const found: Row[] = [];
   for (;;) {

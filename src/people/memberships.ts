@@ -5,6 +5,7 @@ import type { MemberAt, Membership, People } from "./people.ts";
 import { mayGive, type Role } from "../domain/roles.ts";
 import { inHundreds, numberOf, textOf } from "../store/sql.ts";
 import { allRows } from "./all-rows.ts";
+import { likeOf, namedLike } from "./named-like.ts";
 import { giversOf, LOST, UNASKED } from "./authority.ts";
 import type { MembershipRow, RuleRow } from "./schema.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -13,7 +14,16 @@ import type { PeopleStore } from "./store.ts";
 type Records = SignIn["records"];
 type Memberships = Pick<
   People,
-  "memberships" | "memberCounts" | "membership" | "join" | "changeRole" | "remove" | "seen"
+  | "memberships"
+  | "memberCounts"
+  | "membersAfter"
+  | "membersAmong"
+  | "ownerCount"
+  | "membership"
+  | "join"
+  | "changeRole"
+  | "remove"
+  | "seen"
 >;
 
 const MODEL = "membership";
@@ -72,14 +82,28 @@ export function memberships(
   };
   return {
     async memberships(by) {
-      const where =
-        by === "all"
-          ? []
-          : "personId" in by
-            ? [{ field: "personId", value: by.personId }]
-            : [{ field: "organizationId", value: by.organizationId }];
-      const rows = await allRows<MembershipRow>(records, { model: MODEL, where });
+      const rows = await allRows<MembershipRow>(records, { model: MODEL, where: [whoseOf(by)] });
       return rows.map(membershipOf).toSorted((a, b) => b.seenAtMs - a.seenAtMs);
+    },
+    async membersAfter(organizationId, { after, search, most }) {
+      const rows = await store.rows(
+        `SELECT m.* FROM membership m JOIN "user" u ON u.id = m."personId"
+         WHERE m."organizationId" = ?1 AND (${JOINED} < ?2 OR (${JOINED} = ?2 AND m."personId" < ?3))
+           AND ${namedLike("u", 4)}
+         ORDER BY ${JOINED} DESC, m."personId" DESC LIMIT ${most}`,
+        organizationId,
+        after.atMs,
+        after.id,
+        ...likeOf(search),
+      );
+      return rows.map((row) => membershipOf(row as unknown as MembershipRow));
+    },
+    async ownerCount(organizationId) {
+      const [row] = await store.rows(
+        `SELECT count(*) AS owners FROM membership WHERE "organizationId" = ?1 AND role = 'owner'`,
+        organizationId,
+      );
+      return numberOf(row?.["owners"]);
     },
     async memberCounts(organizationIds) {
       const counts = new Map<string, number>();
@@ -92,6 +116,17 @@ export function memberships(
         for (const { org, members } of rows) counts.set(textOf(org), numberOf(members));
       }
       return counts;
+    },
+    async membersAmong(organizationId, personIds) {
+      const found = new Set<string>();
+      for (const some of inHundreds(personIds)) {
+        const rows = await store.rows(
+          `SELECT "personId" AS person FROM membership WHERE place IN (${some.map((_, n) => `?${n + 1}`).join(", ")})`,
+          ...some.map((personId) => placeOf(organizationId, personId)),
+        );
+        for (const { person } of rows) found.add(textOf(person));
+      }
+      return found;
     },
     async membership(organizationId, personId) {
       const row = await find(organizationId, personId);
@@ -130,6 +165,21 @@ export function memberships(
     },
   };
 }
+
+/** A damaged time is the oldest one: it hides nobody, and each page still has a next one. */
+const JOINED = `(CASE WHEN m."joinedAt" BETWEEN 0 AND 9007199254740990 THEN m."joinedAt" ELSE 0 END)`;
+/** Where a member stands in the list of who joined last. */
+export const joinedPlace = ({ joinedAtMs, personId: id }: Membership): { atMs: number; id: string } => ({
+  atMs: joinedAtMs >= 0 && joinedAtMs <= 9_007_199_254_740_990 ? joinedAtMs : 0,
+  id,
+});
+
+const whoseOf = (by: Parameters<People["memberships"]>[0]) => {
+  if ("personIds" in by) return { field: "personId", operator: "in" as const, value: by.personIds };
+  return "personId" in by
+    ? { field: "personId", value: by.personId }
+    : { field: "organizationId", value: by.organizationId };
+};
 
 export const rules = (records: Records): Pick<People, "rules" | "setRules"> => ({
   async rules(organizationId) {

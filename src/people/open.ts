@@ -2,7 +2,7 @@
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { Arrival, Invitation, NewAccount, People, Visitor } from "./people.ts";
 import { Refusal } from "../domain/refusals.ts";
-import { createAccount, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
+import { accountPages, createAccount, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
 import { answers } from "./answers.ts";
 import { refusingWhileAway } from "./away.ts";
 import { handleAuth } from "./door.ts";
@@ -41,6 +41,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
   const people: People = {
     ...sessions,
     ...persons(on),
+    ...accountPages(store, persons(on)),
     ...members,
     ...operators(store, endAll),
     ...rules(on.records),

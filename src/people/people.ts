@@ -101,15 +101,28 @@ export interface People {
   personNamed(idOrEmail: string): Promise<Person | null>;
   /** All accounts there are, page after page. */
   everybody(): Promise<Person[]>;
+  /** Accounts behind the id `after`, in the order of their ids; `search`: a part of a name or an address, or an id. */
+  accountsAfter(asked: { after: string; search: string; most: number }): Promise<Person[]>;
 
   /** The first account, by the one-time link of the start banner: an operator. */
   welcome(token: string, account: NewAccount, visitor: Visitor): Promise<Arrival>;
 
   /** All there are of them, whoever looked last first. */
-  memberships(by: { personId: string } | { organizationId: string } | "all"): Promise<Membership[]>;
+  memberships(
+    by: { personId: string } | { organizationId: string } | { personIds: string[] },
+  ): Promise<Membership[]>;
+  /** Of one organization, who joined last first, behind `after`; `search` as of accounts. */
+  membersAfter(
+    organizationId: string,
+    asked: { after: { atMs: number; id: string }; search: string; most: number },
+  ): Promise<Membership[]>;
+  /** How many members of an organization own it. */
+  ownerCount(organizationId: string): Promise<number>;
   /** How many members each of these organizations has; none where it is missing. */
   memberCounts(organizationIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   membership(organizationId: string, personId: string): Promise<Membership | null>;
+  /** Which of these people belong to the organization. */
+  membersAmong(organizationId: string, personIds: readonly string[]): Promise<ReadonlySet<string>>;
   join(organizationId: string, personId: string, role: Role): Promise<void>;
   /**
    * Throws when it would leave the organization without an owner, when the role is not `from` any more, and when `by` may

@@ -24,7 +24,7 @@ import {
 } from "../store/sql.ts";
 import { editKey, type KeyEdit, printSettings } from "./key-edit.ts";
 import { COUNT_LIVE_KEYS, LIVE_KEYS_MAX, type TooManyKeys } from "./key-list.ts";
-import { type KeyRecord, type KeySettings, readKey, readKeys } from "./key-record.ts";
+import { type KeyRecord, type KeySettings, readKey, readKeys, readKeysNamed } from "./key-record.ts";
 
 export type { KeyRecord } from "./key-record.ts";
 
@@ -271,6 +271,17 @@ const endExpired = (on: Transactions, keyId: string, actor: Actor): Promise<bool
 /** Its live keys, and those that were revoked last. */
 export const keysOf = (on: Reader, organizationId: string): Promise<KeyRecord[]> =>
   on.read((nowMs) => readKeys(organizationId, nowMs));
+
+/** Of these and no others, in the order that they are named in. */
+export async function keysNamed(
+  on: Reader,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<KeyRecord[]> {
+  const found = await on.read((nowMs) => readKeysNamed(organizationId, ids, nowMs));
+  const byId = new Map(found.map((key) => [key.id, key]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
 
 export const findKey = (on: Reader, keyId: string): Promise<KeyRecord | null> =>
   on.read((nowMs) => find(keyId, nowMs));

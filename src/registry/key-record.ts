@@ -18,6 +18,7 @@ import { stampOf } from "../ledger/stamp.ts";
 import { utcMonth } from "../lib/clock.ts";
 import {
   ask,
+  inHundreds,
   moneyOf,
   numberOf,
   orNull,
@@ -75,8 +76,28 @@ export function* readKeys(organizationId: string, nowMs: number): Query<KeyRecor
     utcMonth(atMs),
     organizationId,
   ]);
-  return yield* recordsOf(rows, { organizationId, only: "", atMs, nowMs });
+  return yield* recordsOf(rows, { organizationId, only: null, atMs, nowMs });
 }
+
+/** Of these and no others, however many the organization has; in no order. */
+export function* readKeysNamed(
+  organizationId: string,
+  ids: readonly string[],
+  nowMs: number,
+): Query<KeyRecord[]> {
+  const atMs = stampOf(nowMs, yield* newestStampMs(organizationId));
+  const found: KeyRecord[] = [];
+  for (const only of inHundreds(ids)) {
+    const text = `${selectKey("api_key")} WHERE k.org_id = ?2 AND k.key_id IN (${placesFrom(3, only)})`;
+    const rows = yield* ask(text, [utcMonth(atMs), organizationId, ...only]);
+    found.push(...(yield* recordsOf(rows, { organizationId, only, atMs, nowMs })));
+  }
+  return found;
+}
+
+/** `?3, ?4`: a parameter for each value. */
+const placesFrom = (first: number, values: readonly unknown[]): string =>
+  values.map((_, n) => `?${first + n}`).join(", ");
 
 /** The key with the row that it was read from. */
 export function* readKey(
@@ -85,15 +106,15 @@ export function* readKey(
 ): Query<{ key: KeyRecord; row: SqlRow } | null> {
   const atMs = stampOf(nowMs, yield* newestStampMs(organizationId));
   const rows = yield* ask(ONE_KEY, [utcMonth(atMs), organizationId, keyId]);
-  const [key] = yield* recordsOf(rows, { organizationId, only: keyId, atMs, nowMs });
+  const [key] = yield* recordsOf(rows, { organizationId, only: [keyId], atMs, nowMs });
   const [row] = rows;
   return key === undefined || row === undefined ? null : { key, row };
 }
 
 interface Read {
   organizationId: string;
-  /** One key, or "" for all. */
-  only: string;
+  /** Null: all of its keys. */
+  only: readonly string[] | null;
   atMs: number;
   nowMs: number;
 }
@@ -105,13 +126,19 @@ function* recordsOf(rows: readonly SqlRow[], read: Read): Query<KeyRecord[]> {
 
 const NOTHING_SPENT: KeySpend = { spent: new Map(), open: [] };
 
-const DAYS = spentByDay(
-  `SELECT org_id, key_id FROM api_key
-   WHERE org_id = ?1 AND (day_limit_nano IS NOT NULL OR week_limit_nano IS NOT NULL) AND (?2 = '' OR key_id = ?2)`,
-  sumColumns("u.charge", "charge"),
-);
-const HOLDS = `${notedHolds("key_hold h")} WHERE h.org_id = ?1 AND (?2 = '' OR h.key_id = ?2)
-  AND r.closed_txn IS NULL AND r.request_id IS NOT NULL`;
+/** Of the keys that are named: `?2` is the first of them, the others are from `next` on; of all where that is blank. */
+const namedBy = (column: string, only: Read["only"], next: number): string =>
+  only === null
+    ? "?2 = ''"
+    : `${column} IN (${["?2", placesFrom(next, only.slice(1))].filter(Boolean).join(", ")})`;
+const daysOf = (only: Read["only"]) =>
+  spentByDay(
+    `SELECT org_id, key_id FROM api_key WHERE org_id = ?1 AND ${namedBy("key_id", only, 4)}
+       AND (day_limit_nano IS NOT NULL OR week_limit_nano IS NOT NULL)`,
+    sumColumns("u.charge", "charge"),
+  );
+const holdsOf = (only: Read["only"]): string => `${notedHolds("key_hold h")}
+  WHERE h.org_id = ?1 AND ${namedBy("h.key_id", only, 3)} AND r.closed_txn IS NULL AND r.request_id IS NOT NULL`;
 
 interface Spending extends KeySpend {
   spent: Map<number, NanoUsd>;
@@ -127,9 +154,10 @@ function* spendsOf({ organizationId, only, atMs }: Read): Query<Map<string, KeyS
     spends.set(id, spend);
     return spend;
   };
-  for (const row of yield* ask(DAYS, [organizationId, only, weekFromHour(atMs)]))
+  const [first = "", ...others] = only ?? [];
+  for (const row of yield* ask(daysOf(only), [organizationId, first, weekFromHour(atMs), ...others]))
     spendOf(row).spent.set(numberOf(row["day"]), nanoUsd(sumOf(row, "charge")));
-  for (const row of yield* ask(HOLDS, [organizationId, only]))
+  for (const row of yield* ask(holdsOf(only), [organizationId, first, ...others]))
     spendOf(row).open.push({
       requestId: textOf(row["request_id"]),
       admittedAtMs: numberOf(row["admitted_at"]),

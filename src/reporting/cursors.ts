@@ -4,6 +4,7 @@ import { Refusal } from "../domain/refusals.ts";
 const NUMBER = /^\d{1,15}$/;
 const REQUEST = /^req_[0-9a-f]{32}$/;
 const ORGANIZATION = /^org_\w{1,60}$/;
+const PERSON = /^usr_\w{1,60}$/;
 const AUDIT_LINE = /^aud_[0-9a-f]{32}$/;
 
 /** What the pattern finds in the cursor. Throws `Refusal` for a text that no page gave. */
@@ -27,4 +28,5 @@ const wholeIfGiven =
 export const numberedCursor = (cursor: string): number => Number(readCursor(cursor, NUMBER)[0]);
 export const requestCursor = wholeIfGiven(REQUEST);
 export const organizationCursor = wholeIfGiven(ORGANIZATION);
+export const personCursor = wholeIfGiven(PERSON);
 export const auditCursor = whole(AUDIT_LINE);

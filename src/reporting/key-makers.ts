@@ -4,7 +4,7 @@ import type { KeyDetail } from "../api/shapes/keys.ts";
 import type { Credential } from "../domain/credential.ts";
 import { formatUsd, type NanoUsd } from "../domain/money.ts";
 import { type Clock, utcMonth } from "../lib/clock.ts";
-import { exact, exactTotal, exactUsd, from, magnitude, rowOf, rowsOf, when } from "../store/query.ts";
+import { exact, exactTotal, exactUsd, from, magnitude, rowOf, rowsOf } from "../store/query.ts";
 import { type Dialect, inHundreds, numberOf, type Sql } from "../store/sql.ts";
 import { hoursUsed } from "./hours-used.ts";
 
@@ -30,11 +30,11 @@ export async function makersOf(sql: Sql, keyIds: readonly string[]): Promise<Map
   return makers;
 }
 
-/** How many live keys each maker has in this organization, and what all of theirs spent this month; of one maker or all. */
+/** How many live keys each of these makers has in this organization, and what all of theirs spent this month. */
 export async function keysByMaker(
   { sql, clock }: { sql: Sql; clock: Clock },
   organizationId: string,
-  maker?: string,
+  makers: readonly string[],
 ): Promise<Map<string, { live: number; monthSpend: NanoUsd }>> {
   const query = from
     .selectFrom("api_key")
@@ -47,12 +47,8 @@ export async function keysByMaker(
         .onRef("key_month.key_id", "=", "api_key.key_id")
         .on("key_month.month", "=", utcMonth(clock.nowMs())),
     )
-    .where((eb) =>
-      eb.and([
-        eb("api_key.org_id", "=", organizationId),
-        ...when(maker, (id) => eb("audit_log.actor", "=", id)),
-      ]),
-    )
+    .where("api_key.org_id", "=", organizationId)
+    .where("audit_log.actor", "in", makers.length === 0 ? [""] : makers)
     .groupBy("audit_log.actor")
     .select((eb) => [
       "audit_log.actor",
@@ -67,6 +63,43 @@ export async function keysByMaker(
       { live: Number(all - revoked), monthSpend: exactUsd(spent) },
     ]),
   );
+}
+
+/** Who made an organization's keys: how many of each are live, and how many of those may be asked with now. */
+export async function makersOfKeys(
+  { sql, clock }: { sql: Sql; clock: Clock },
+  organizationId: string,
+): Promise<{ maker: string; live: number; active: number }[]> {
+  const query = from
+    .selectFrom("api_key")
+    .innerJoin("audit_log", (join) =>
+      join.onRef("audit_log.target", "=", "api_key.key_id").on("audit_log.action", "=", KEY_CREATED),
+    )
+    .where("api_key.org_id", "=", organizationId)
+    .groupBy("audit_log.actor")
+    .select((eb) => {
+      const unended = eb("api_key.revoked_at", "is", null);
+      const inTime = eb.or([
+        eb("api_key.expires_at", "is", null),
+        eb("api_key.expires_at", ">", BigInt(clock.nowMs())),
+      ]);
+      return [
+        "audit_log.actor as maker",
+        eb.fn
+          .countAll<bigint>()
+          .filterWhere(eb.or([unended, eb("api_key.paused_at", "is not", null)]))
+          .as("live"),
+        eb.fn
+          .countAll<bigint>()
+          .filterWhere(eb.and([unended, inTime]))
+          .as("active"),
+      ];
+    });
+  return (await rowsOf(sql, query)).map(({ maker, live, active }) => ({
+    maker,
+    live: Number(live),
+    active: Number(active),
+  }));
 }
 
 /** What the ledger compares: the playground spends by a key without its secret. Null when it is not of this one. */

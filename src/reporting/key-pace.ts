@@ -16,19 +16,24 @@ export interface KeyPace {
   daysWithSpend: number;
 }
 
-const SPENT = spentByDay(
-  "SELECT org_id, key_id FROM api_key WHERE org_id = ?1 AND limit_nano IS NOT NULL AND (?2 = '' OR key_id = ?2)",
-  sumColumns("u.charge", "charge"),
-);
+const spentOf = (ids: readonly string[]) =>
+  spentByDay(
+    `SELECT org_id, key_id FROM api_key WHERE org_id = ?1 AND limit_nano IS NOT NULL
+       AND key_id IN (${["?2", ...ids.slice(1).map((_, n) => `?${n + 4}`)].join(", ")})`,
+    sumColumns("u.charge", "charge"),
+  );
 
-/** Of the organization's keys that have a monthly limit, or of one of them. */
+/** Of these keys, as far as they have a monthly limit. */
 export async function keyPaces(
   sql: Sql,
-  { organizationId, only, nowMs }: { organizationId: string; only: string | null; nowMs: number },
+  { organizationId, ids, nowMs }: { organizationId: string; ids: readonly string[]; nowMs: number },
 ): Promise<Map<string, KeyPace>> {
   const today = utcDay(nowMs);
   const paces = new Map<string, KeyPace>();
-  for (const row of await sql.rows(SPENT[sql.dialect], organizationId, only ?? "", (today - DAYS) * 24)) {
+  const [first, ...others] = ids;
+  if (first === undefined) return paces;
+  const from = (today - DAYS) * 24;
+  for (const row of await sql.rows(spentOf(ids)[sql.dialect], organizationId, first, from, ...others)) {
     const charge = sumOf(row, "charge");
     if (numberOf(row["day"]) >= today || charge === 0n) continue;
     const id = textOf(row["key_id"]);

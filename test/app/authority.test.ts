@@ -188,8 +188,8 @@ describe.each([...STORES])("%s", (store: Store) => {
       },
       "a link for a new password, made at the dashboard": async (by) => {
         const email = await victim();
-        const { data } = await by.app("GET /operator/people");
-        const person = data.find((row) => row.email === email)?.person.id ?? "";
+        const { data } = await by.app("GET /operator/people", {}, undefined, `?search=${email}`);
+        const person = data[0]?.person.id ?? "";
         return await resetBy((await by.app("POST /operator/people/{person}/reset", { person })).link);
       },
       "a link for a new password, made by their key": async (by) => resetWith(await managementKeyOf(by)),
@@ -389,10 +389,10 @@ describe.each([...STORES])("%s", (store: Store) => {
         b.try("DELETE /operator/people/{person}", { person: idA }),
       ]);
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      const left = (await root.app("GET /operator/people")).data.filter(
-        ({ person, operator }) => operator && [idA, idB].includes(person.id),
+      const listed = await Promise.all(
+        [idA, idB].map((id) => root.app("GET /operator/people", {}, undefined, `?search=${id}`)),
       );
-      expect(left).toHaveLength(1);
+      expect(listed.flatMap(({ data }) => data).filter(({ operator }) => operator)).toHaveLength(1);
     }
   });
 

@@ -43,17 +43,21 @@ function fill(file: string, sql: string, ...values: string[]): void {
   database.close();
 }
 
-test("every account is listed, each with where it belongs", async () => {
+test("of all accounts one page is shown, and whoever is searched for, each with where it belongs", async () => {
   const last = await newMember(root, gateway, { org, role: "owner", email: "zoe@example.com" });
   const { id = "" } = (await last.app("GET /session")).person ?? {};
-  const { data } = await root.app("GET /operator/people");
-  expect(data.length).toBe(MANY + 2);
-  expect(data.find(({ person }) => person.id === id)?.memberships).toEqual([
-    { org, name: "Small", role: "owner" },
-  ]);
-  expect(data.find(({ person }) => person.id === "usr_0many11999")?.memberships).toEqual([
-    { org: crowd, name: "Crowd", role: "viewer" },
-  ]);
+  const page = await root.app("GET /operator/people");
+  expect([page.data.length, page.next_cursor]).toEqual([50, page.data.at(-1)?.person.id ?? ""]);
+  const found = async (search: string) =>
+    (await root.app("GET /operator/people", {}, undefined, `?search=${search}`)).data.map(
+      ({ person, memberships }) => [person.id, memberships],
+    );
+  expect(await found(id)).toEqual([[id, [{ org, name: "Small", role: "owner" }]]]);
+  const [late] = [["usr_0many11999", [{ org: crowd, name: "Crowd", role: "viewer" }]]];
+  expect(await found("usr_0many11999")).toEqual([late]);
+  expect(await found("PERSON11999@")).toEqual([late]);
+  expect(await found("rson%2011999")).toEqual([late]);
+  expect(await found("%25")).toEqual([]);
   const listed = await gateway.admin<{ data: unknown[] }>("GET", "/people");
   expect(listed.json.data.length).toBe(MANY + 2);
 }, 60_000);
@@ -70,11 +74,14 @@ test("whoever came last is let back in, by address and by id", async () => {
   expect(nobody.status).toBe(404);
 });
 
-test("members are counted for the organizations that are shown, and shown whole", async () => {
+test("members are counted for the organizations that are shown, and shown page by page", async () => {
   const { data } = await root.app("GET /operator/organizations");
   const counted = Object.fromEntries(data.map(({ name, members }) => [name, members]));
   expect(counted).toMatchObject({ Crowd: MANY, Small: 1 });
-  expect((await root.app("GET /orgs/{org}/team", { org: crowd })).data.length).toBe(MANY);
+  const team = await root.app("GET /orgs/{org}/team", { org: crowd });
+  expect([team.data.length, team.owners]).toEqual([50, 0]);
+  const late = await root.app("GET /orgs/{org}/team", { org: crowd }, undefined, "?search=Person%2011999");
+  expect(late.data.map(({ person }) => person.id)).toEqual(["usr_0many11999"]);
   expect((await root.app("GET /orgs/{org}/overview", { org: crowd })).steps.invited).toBe(true);
   expect((await root.app("GET /orgs/{org}/overview", { org })).steps.invited).toBe(false);
 }, 60_000);
@@ -93,12 +100,16 @@ test("a key that no list shows has its name where it was used, and its maker", a
   fill(
     "tollgate.sqlite",
     `INSERT INTO api_key (org_id, key_id, name, prefix, digest, scope, created_at, revoked_at)
-     VALUES (?2, 'key_gone' || ?1, 'k', 'p', zeroblob(32), 'standard', 1, ?3 + ?1)`,
+     VALUES (?2, 'key_gone' || ?1, 'k', 'p', zeroblob(32), 'standard', ?3, ?3 + ?1)`,
     org,
     String(month),
   );
-  const { data } = await owner.app("GET /orgs/{org}/keys", { org });
-  expect(data.some((key) => key.id === id)).toBe(false);
+  const keys = async (query: string) => await owner.app("GET /orgs/{org}/keys", { org }, undefined, query);
+  const all = await keys("");
+  expect([all.data.length, all.revoked]).toEqual([50, MANY + 1]);
+  expect(all.data.some((key) => key.id === id)).toBe(false);
+  expect((await keys("?search=ong+G")).data.map((key) => [key.id, key.state])).toEqual([[id, "revoked"]]);
+  expect((await keys("?state=not_over")).data).toEqual([]);
   expect((await owner.app("GET /orgs/{org}/overview", { org })).top_keys).toMatchObject([
     { key: id, name: "Long gone" },
   ]);

@@ -21,9 +21,11 @@ const WHOLE: AppRoute[] = ["GET /operator/entitlements"];
 /** Nothing is held while nothing runs; no record is damaged (test/ledger has pages of such). */
 const EMPTY: AppRoute[] = ["GET /orgs/{org}/billing/holds", "GET /operator/quarantine"];
 
-/** What a delivery keeps while it is tried again and again. */
-const lasting = (row: unknown): unknown =>
-  typeof row === "object" && row !== null && "tries" in row && "id" in row ? row.id : row;
+/** What a delivery keeps while it is tried again and again, and somebody who looks meanwhile. */
+const lasting = (row: unknown): unknown => {
+  if (typeof row !== "object" || row === null) return row;
+  return "tries" in row && "id" in row ? row.id : { ...row, last_seen_at: null };
+};
 
 describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
   let database: TestDatabase | null = null;
@@ -32,9 +34,9 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
   let root: Browser;
   let owner: Browser;
   let org: string;
+  const clock = stoppedClock();
 
   beforeAll(async () => {
-    const clock = stoppedClock();
     if (store === "postgresql") database = await (await testPostgres()).migrated();
     paying = await startPaying(clock, {
       configure: (config) => {
@@ -47,6 +49,9 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     const customer = await gateway.customer();
     org = customer.organizationId;
     owner = await newMember(root, gateway, { org, role: "owner", email: "olga@example.com" });
+    await times((i) => owner.app("POST /orgs/{org}/keys", { org }, { name: `key ${i}` }));
+    for (let i = 0; i < ROWS; i += 1)
+      await newMember(root, gateway, { org, role: "viewer", email: `many${i}@example.com` });
     const others = await times(() => gateway.customer({ usd: "0" }));
     for (const at of [org, others[0]?.organizationId ?? ""])
       await times((i) => gateway.admin("POST", "/credits", { org: at, usd: "1", reference: `grant ${i}` }));
@@ -87,6 +92,58 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     const { data } = await root.app("GET /operator/credits", {}, undefined, `?org=${org}&limit=200`);
     const named = data.filter(({ by }) => by?.name === "Root").map(({ reference }) => reference);
     expect(named).toEqual(["by hand"]);
+  });
+
+  test("keys are shown by what they may, what state they are in and who made them", async () => {
+    const make = async (name: string, more: object = {}, by = owner) =>
+      (await by.app("POST /orgs/{org}/keys", { org }, { name, ...more })).id;
+    const gone = await newMember(root, gateway, { org, role: "admin", email: "gone@example.com" });
+    const { id: person = "" } = (await gone.app("GET /session")).person ?? {};
+    const soon = new Date(clock.nowMs() + 60_000).toISOString();
+    const keys = {
+      orphan: await make("made by Gone", {}, gone),
+      blocked: await make("nothing_left", { limit_usd: "0" }),
+      paused: await make("paused"),
+      expired: await make("expired", { expires_at: soon }),
+      revoked: await make("revoked"),
+      research: await make("research", { scope: "research" }),
+    };
+    await owner.app("POST /orgs/{org}/keys/{key}/pause", { org, key: keys.paused });
+    await owner.app("POST /orgs/{org}/keys/{key}/revoke", { org, key: keys.revoked });
+    await owner.app("DELETE /orgs/{org}/team/{member}", { org, member: person });
+    clock.advance(60_001);
+    const all = (await owner.app("GET /orgs/{org}/keys", { org })).data;
+    const shown = async (query: string): Promise<string[]> => {
+      const ids: string[] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const page: { data: { id: string }[]; next_cursor: string | null } = await owner.app(
+          "GET /orgs/{org}/keys",
+          { org },
+          undefined,
+          `?${query}&limit=2${cursor && `&cursor=${cursor}`}`,
+        );
+        ids.push(...page.data.map(({ id }) => id));
+        cursor = page.next_cursor;
+      }
+      return ids;
+    };
+    const those = (fits: (key: (typeof all)[number]) => boolean) => all.filter(fits).map(({ id }) => id);
+    for (const state of ["active", "blocked_by_limit", "paused", "expired", "revoked"] as const)
+      expect([state, await shown(`state=${state}`)]).toEqual([state, those((key) => key.state === state)]);
+    expect(await shown("state=usable")).toEqual(those(({ status }) => status === "active"));
+    expect(await shown("state=not_over")).toEqual(
+      those(({ status }) => status === "active" || status === "paused"),
+    );
+    expect(await shown("scope=research")).toEqual([keys.research]);
+    expect(await shown("by=left")).toEqual([keys.orphan]);
+    expect(await shown(`by=${person}`)).toEqual([keys.orphan]);
+    expect(await shown("search=THING_L")).toEqual([keys.blocked]);
+    expect(await shown(`search=${keys.paused}`)).toEqual([keys.paused]);
+    const made = await owner.app("GET /orgs/{org}/key-makers", { org });
+    expect(made.orphans).toBe(1);
+    expect(made.data.filter(({ left }) => left)).toEqual([{ id: person, name: "gone", left: true, keys: 1 }]);
+    const { revoked, expired } = await owner.app("GET /orgs/{org}/keys", { org });
+    expect([revoked, expired]).toEqual([1, 1]);
   });
 
   interface List {

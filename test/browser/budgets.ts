@@ -1,6 +1,6 @@
 // How every page loads and answers on invented data, held to the dashboard's budgets (docs/design/dashboard.md §13): the largest
-// paint, how far what stands moves, how long a click takes. `./tollgate-bun test/browser/budgets.ts [REQUESTS]`; exit 1
-// where one is passed. `--sources` names what moved.
+// paint, how far what stands moves, how long a click takes. `./tollgate-bun test/browser/budgets.ts [REQUESTS] [KEYS]`; exit
+// 1 where one is passed. `--sources` names what moved.
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
 import { sharedBrowser } from "./chromium.ts";
 import { DESKTOP, Visitor } from "./dashboard.ts";
@@ -24,8 +24,8 @@ async function measured(visitor: Visitor, address: string): Promise<Seen> {
   return seenBy(visitor.page);
 }
 
-const [count = "12000"] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
-const seeded = await startSeeded(Number(count));
+const [count = "12000", keys = "0"] = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+const seeded = await startSeeded(Number(count), Number(keys));
 let failed = false;
 try {
   const browser = await sharedBrowser();

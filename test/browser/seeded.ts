@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { PASSWORD } from "../support/browser.ts";
 import { runToEnd, SOURCES } from "../support/program.ts";
 import { waitFor } from "../support/wait.ts";
+import { fillWithCrowd } from "./crowd.ts";
 import { BUILT } from "./dashboard.ts";
 
 export interface SeededGateway {
@@ -22,8 +23,8 @@ interface Made {
   config: string;
 }
 
-/** Filled and started; every account has the password of the tests. */
-export async function startSeeded(requests = 12_000): Promise<SeededGateway> {
+/** Filled and started; every account has the password of the tests. `keys`: so many more in the first organization, and people. */
+export async function startSeeded(requests = 12_000, keys = 0): Promise<SeededGateway> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-seeded-"));
   const data = join(folder, "data");
   const seed = ["seed", "--data-dir", data, "--requests", String(requests), "--json"];
@@ -35,6 +36,7 @@ export async function startSeeded(requests = 12_000): Promise<SeededGateway> {
   const { organizations, operator, config } = JSON.parse(out) as Made;
   const [first] = organizations;
   if (first === undefined) throw new Error("nothing was seeded");
+  if (keys > 0) fillWithCrowd({ dataDir: data, org: first.id, keys });
   const port = freePort();
   mkdirSync(BUILT, { recursive: true });
   symlinkSync(BUILT, join(data, "dashboard"));

@@ -25,7 +25,6 @@ export function AlertsPage() {
   const { org, may, session } = useMembership();
   const rules = useQuery(read("GET /orgs/{org}/alerts/rules", { org: org.id }));
   const channels = useQuery(read("GET /orgs/{org}/alerts/channels", { org: org.id }));
-  const keys = useQuery(read("GET /orgs/{org}/keys", { org: org.id }));
   const [act, setAct] = useState<Act | null>(null);
   const close = (): void => setAct(null);
   const mayChange = may("alerts.change");
@@ -38,7 +37,7 @@ export function AlertsPage() {
   return (
     <Page title={pageNames.alerts} lead={words.lead} actions={add}>
       <Loaded query={rules}>
-        {({ data }) =>
+        {({ data, keys }) =>
           data.length === 0 ? (
             <Empty icon="alerts" action={add}>
               {words.noRules}
@@ -49,7 +48,7 @@ export function AlertsPage() {
                 org={org.id}
                 rows={data}
                 channels={named}
-                keys={namesOf(keys.data?.data)}
+                keys={namesOf(keys)}
                 edit={mayChange ? (of) => setAct({ kind: "rule", of }) : null}
               />
             </Section>
@@ -78,7 +77,7 @@ export function AlertsPage() {
           org={org.id}
           of={act.of}
           channels={channels.data?.data ?? []}
-          keys={keys.data?.data ?? []}
+          keys={namesOf(rules.data?.keys)}
           onClose={close}
         />
       )}

@@ -7,6 +7,7 @@ import { useChange } from "../../api/change.ts";
 import { read } from "../../api/read.ts";
 import type { Body, Row } from "../../api/routes.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
+import { KeySelect } from "../../components/key-select.tsx";
 import { type Fact, sinceOpened } from "../../components/meanwhile.tsx";
 import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
 import { alertsTexts as words } from "./texts.ts";
@@ -15,7 +16,6 @@ import { conditionOf, type Names, namesOf, SENTENCES } from "./condition.ts";
 
 type AlertChannel = Row<"GET /orgs/{org}/alerts/channels">;
 type AlertRule = Row<"GET /orgs/{org}/alerts/rules">;
-type Key = Row<"GET /orgs/{org}/keys">;
 type RuleInput = Body<"POST /orgs/{org}/alerts/rules">;
 
 interface RuleDialogProps {
@@ -23,7 +23,7 @@ interface RuleDialogProps {
   /** Null makes a new one. */
   of: AlertRule | null;
   channels: readonly AlertChannel[];
-  keys: readonly Key[];
+  keys: Names;
   onClose: () => void;
 }
 
@@ -63,7 +63,7 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
       mutation={save}
       disabled={threshold === "amount_usd" && !isAmount(amount)}
       onClose={onClose}
-      now={tried?.late ? factsOf(tried.on, { channels: namesOf(channels), keys: namesOf(keys) }) : null}
+      now={tried?.late ? factsOf(tried.on, { channels: namesOf(channels), keys }) : null}
       onSubmit={() =>
         tried === null ? add.mutate(rule) : change.mutate({ ...rule, version: tried.on.version })
       }
@@ -76,12 +76,15 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
         onChange={(value) => setKind(ALERT_KINDS.find((one) => one === value) ?? kind)}
       />
       {kind === "key_limit" && (
-        <Select
+        <KeySelect
+          org={org}
           label={words.key}
-          allowDeselect={false}
-          data={[{ value: "", label: words.everyKey }, ...choicesOf(keys, of)]}
+          placeholder={words.everyKey}
+          state="usable"
+          called={({ name, prefix }) => `${name} · ${prefix}…`}
           value={key}
-          onChange={(value) => setKey(value ?? "")}
+          onChange={setKey}
+          inForm
         />
       )}
       {threshold === "amount_usd" && (
@@ -113,12 +116,6 @@ const factsOf = (rule: AlertRule, { channels, keys }: { channels: Names; keys: N
   [words.tell, rule.channels.map((id) => channels.get(id) ?? id).join(", ") || words.dashboard],
   [words.on, rule.on ? meanwhileTexts.yes : meanwhileTexts.no],
 ];
-
-/** Keys that can still reach a limit, and the one that the rule has. */
-const choicesOf = (keys: readonly Key[], of: AlertRule | null): { value: string; label: string }[] =>
-  keys
-    .filter(({ id, status }) => status === "active" || id === of?.key)
-    .map(({ id, name, prefix }) => ({ value: id, label: `${name} · ${prefix}…` }));
 
 const Whole = (props: { label: string; max: number; value: number; set: (value: number) => void }) => (
   <NumberInput

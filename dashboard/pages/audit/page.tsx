@@ -2,6 +2,7 @@
 import { Select } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ORGANIZATION_ACTIONS } from "../../../src/domain/audit-actions.ts";
+import { memberQuery } from "../../api/member.ts";
 import { moreOf, read, readPages } from "../../api/read.ts";
 import { addressOf } from "../../api/routes.ts";
 import type { AuditRow } from "./columns.tsx";
@@ -10,6 +11,7 @@ import { ButtonLink } from "../../components/link.tsx";
 import { FITTING } from "../../components/choice.tsx";
 import { chipOf, FilterRow } from "../../components/filters.tsx";
 import { Page } from "../../components/page.tsx";
+import { SearchSelect, useTyped, withChosen } from "../../components/search-select.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Loaded, Loading } from "../../components/states.tsx";
 import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
@@ -77,22 +79,33 @@ interface WhoProps {
 /** Members, and whoever else has a row on the page: operators, management keys, the gateway, people who left. */
 function Who({ org, actor, rows, set }: WhoProps) {
   const { role } = useMembership().org;
-  const team = useQuery({ ...read("GET /orgs/{org}/team", { org }), enabled: maySee(role, "team") });
+  const seesTeam = maySee(role, "team");
+  const { data: member } = useQuery({
+    ...memberQuery(org, actor),
+    enabled: seesTeam && actor.startsWith("usr_"),
+  });
+  const onPage = new Map(rows.map((row) => [row.actor.id, row.actor.name ?? row.actor.id] as const));
+  const chosen =
+    actor === ""
+      ? ALL
+      : { value: actor, label: member?.person.name ?? member?.email ?? onPage.get(actor) ?? actor };
+  const typed = useTyped(chosen);
+  const { data: team, isFetching } = useQuery({
+    ...read("GET /orgs/{org}/team", { org }, { search: typed.search }),
+    enabled: seesTeam && typed.opened,
+  });
   const names = new Map([
-    ...(actor === "" ? [] : [[actor, actor] as const]),
-    ...rows.map((row) => [row.actor.id, row.actor.name ?? row.actor.id] as const),
-    ...(team.data?.data ?? []).map(({ person, email }) => [person.id, person.name ?? email] as const),
+    ...[...onPage].filter(([, name]) => name.toLowerCase().includes(typed.search.toLowerCase())),
+    ...(team?.data ?? []).map(({ person, email }) => [person.id, person.name ?? email] as const),
   ]);
   return (
-    <Select
+    <SearchSelect
       label={words.filters.actor}
-      searchable
-      allowDeselect={false}
-      comboboxProps={FITTING}
-      {...chipOf(actor !== "")}
+      typed={typed}
+      isFetching={isFetching}
       value={actor}
-      onChange={(chosen) => set({ actor: chosen ?? "" })}
-      data={[ALL, ...[...names].map(([value, label]) => ({ value, label }))]}
+      onChange={(chosen) => set({ actor: chosen })}
+      found={withChosen(chosen, [ALL, ...[...names].map(([value, label]) => ({ value, label }))])}
     />
   );
 }

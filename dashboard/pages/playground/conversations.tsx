@@ -47,7 +47,7 @@ export function Conversations(choices: Choices) {
   return (
     <Stack gap="md">
       <Paper withBorder p="md">
-        <Settings terms={terms} />
+        <Settings org={org.id} terms={terms} />
       </Paper>
       {pairs.some(({ with: { turns } }) => turns.length > 0) && (
         <SimpleGrid cols={{ base: 1, md: pairs.length }} spacing="lg">

@@ -27,16 +27,15 @@ function Playground() {
     ...read("GET /orgs/{org}/models", { org: org.id }),
     refetchInterval: 15_000,
   });
-  const keys = useQuery(read("GET /orgs/{org}/keys", { org: org.id }));
+  const keys = useQuery(read("GET /orgs/{org}/keys", { org: org.id }, { state: "usable" }));
   return (
     <Loaded query={models}>
       {({ data: catalogue }) => (
         <Loaded query={keys}>
           {({ data }) => {
-            const active = data.filter(({ status }) => status === "active");
             const models = catalogue.filter(givesWords);
             if (models.length === 0) return <Empty icon="models">{words.noModels}</Empty>;
-            if (active.length > 0) return <Conversations models={models} keys={active} />;
+            if (data.length > 0) return <Conversations models={models} keys={data} />;
             return (
               <Empty
                 icon="keys"

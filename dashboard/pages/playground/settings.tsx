@@ -12,11 +12,12 @@ import {
   Textarea,
 } from "@mantine/core";
 import { SPOKEN_SURFACES } from "../../../src/domain/surfaces.ts";
+import { KeySelect } from "../../components/key-select.tsx";
 import { playgroundTexts as words } from "./texts.ts";
 import type { Asked, Terms } from "./terms.ts";
 import { EXAMPLE, readTools } from "./tools.ts";
 
-export const Settings = ({ terms }: { terms: Terms }) => (
+export const Settings = ({ org, terms }: { org: string; terms: Terms }) => (
   <Stack gap="sm">
     <SimpleGrid cols={{ base: 1, xs: 2, lg: 5 }} spacing="sm" verticalSpacing="sm">
       {terms.first && <AskedModel label={words.model} asked={terms.first} terms={terms} />}
@@ -28,15 +29,21 @@ export const Settings = ({ terms }: { terms: Terms }) => (
         value={terms.surface}
         onChange={terms.setSurface}
       />
-      <Select
+      <KeySelect
+        org={org}
         label={words.key}
+<<<<<<< HEAD
         allowDeselect={false}
         data={terms.keys.map(({ id, name, blocked_by_limit }) => ({
           value: id,
           label: blocked_by_limit ? words.keyAtLimit(name) : name,
         }))}
+=======
+        state="usable"
+>>>>>>> 4320e5d (Keys, members and accounts come in pages with a search on the server; whoever chooses one is sent what fits, and nothing before the list is opened; with 10,000 keys no answer is above 50 KB)
         value={terms.key}
         onChange={terms.setKey}
+        inForm
       />
       <NumberInput
         label={words.maxTokens}

@@ -14,6 +14,7 @@ const SHAPE = { model: text(), second: text(), surface: oneOf([...SPOKEN_SURFACE
 
 export interface Choices {
   models: readonly Model[];
+  /** The newest of those that can be asked with; more are found by their names. */
   keys: readonly Key[];
 }
 
@@ -43,7 +44,6 @@ export function useTerms({ models, keys }: Choices) {
   const second = models.find(({ id }) => id === named.second);
   return {
     models,
-    keys,
     first: first && askedAs("model", first),
     second: second && askedAs("second", second),
     compare: () =>

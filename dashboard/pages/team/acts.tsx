@@ -5,7 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { sessionQuery } from "../../api/session.ts";
 import { useChange } from "../../api/change.ts";
-import { read } from "../../api/read.ts";
+import { memberQuery } from "../../api/member.ts";
 import type { Row } from "../../api/routes.ts";
 import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { Link } from "../../components/link.tsx";
@@ -43,12 +43,8 @@ function ChangeRole({ org, of, onClose }: ActProps & { of: Member }) {
     queries.clear();
     void navigate({ to: path.signIn() });
   });
-  const { data: team } = useQuery(read("GET /orgs/{org}/team", { org: org.id }));
-  const { on, late } = sinceOpened(
-    change,
-    of,
-    team?.data.find(({ person }) => person.id === of.person.id),
-  );
+  const { data: present } = useQuery(memberQuery(org.id, of.person.id));
+  const { on, late } = sinceOpened(change, of, present ?? undefined);
   return (
     <FormDialog
       title={words.changeRoleTitle(of.email)}

@@ -1,12 +1,15 @@
 // Team: who belongs to the organization, invitations, roles, removal.
 import { Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { read } from "../../api/read.ts";
+import { moreOf, read, readPages } from "../../api/read.ts";
 import { DataTable } from "../../components/data-table.tsx";
+import { FilterRow } from "../../components/filters.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Page, Section } from "../../components/page.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { Loaded } from "../../components/states.tsx";
+import { text as textFilter, useFilters } from "../../filters.ts";
 import { useMembership } from "../../membership.tsx";
 import { pageNames } from "../../components/texts.ts";
 import { teamTexts as words } from "./texts.ts";
@@ -14,9 +17,13 @@ import { type Act, TeamActs } from "./acts.tsx";
 import { memberColumns } from "./columns.tsx";
 import { OpenInvitations } from "./invitations.tsx";
 
+const SHAPE = { search: textFilter() };
+
 export function TeamPage() {
   const { org, may } = useMembership();
-  const team = useQuery(read("GET /orgs/{org}/team", { org: org.id }));
+  const [{ search }, setFilters] = useFilters(SHAPE);
+  const team = useInfiniteQuery(readPages("GET /orgs/{org}/team", { org: org.id }, { search }));
+  const { data: counted } = useQuery(read("GET /orgs/{org}/team", { org: org.id }, { limit: 1 }));
   const [act, setAct] = useState<Act | null>(null);
   const invite = may("team.change") ? (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAct({ kind: "invite" })}>
@@ -26,19 +33,27 @@ export function TeamPage() {
   return (
     <Page title={pageNames.team} lead={words.lead} actions={invite}>
       <Loaded query={team}>
-        {({ data }) => (
+        {(rows) => (
           <>
             <Section title={words.members}>
+              <FilterRow>
+                <SearchField
+                  label={words.search}
+                  value={search}
+                  onSearch={(text) => setFilters({ search: text }, { typed: true })}
+                />
+              </FilterRow>
               <DataTable
                 label={words.members}
-                rows={data}
+                rows={rows}
                 rowKey={({ person }) => person.id}
                 columns={memberColumns({
                   org: org.id,
                   role: org.role,
-                  owners: data.filter(({ role }) => role === "owner").length,
+                  owners: counted?.owners ?? 1,
                   onAct: (kind, member) => setAct({ kind, member }),
                 })}
+                more={moreOf(team)}
               />
             </Section>
             <OpenInvitations org={org.id} role={org.role} changeable={may("team.change")} />

@@ -1,6 +1,7 @@
 export const teamTexts = {
   lead: "Who belongs to this organization, and what each person may do.",
   members: "Members",
+  search: "Search members",
   roles: {
     owner: "Owner",
     admin: "Admin",

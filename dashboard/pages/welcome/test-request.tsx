@@ -12,10 +12,12 @@ import { welcomeTexts as words } from "./texts.ts";
 
 export function TestRequest({ org }: { org: string }) {
   const models = useQuery(read("GET /orgs/{org}/models", { org }));
-  const keys = useQuery(read("GET /orgs/{org}/keys", { org }));
+  const keys = useQuery(
+    read("GET /orgs/{org}/keys", { org }, { state: "usable", scope: "standard", limit: 1 }),
+  );
   const { completion, start } = useCompletion(org);
   const model = callableModel(models.data?.data);
-  const key = keys.data?.data.find(({ status, scope }) => status === "active" && scope === "standard");
+  const key = keys.data?.data[0];
   if (models.isPending || keys.isPending) return null;
   const missing = key === undefined ? words.needsKey : model === undefined ? words.needsModel : null;
   return (

@@ -29,7 +29,10 @@ export const alertRule = z.object({
   last_fired_at: time.nullable(),
   version,
 });
-export const alertRuleList = listOf(alertRule);
+/** `keys`: what the keys are called that rules are about. */
+export const alertRuleList = listOf(alertRule).extend({
+  keys: z.array(z.object({ id: z.string(), name: z.string() })),
+});
 
 export const alertChannelInput = z.strictObject({
   kind: z.enum(["webhook", "mail", "dashboard"]),

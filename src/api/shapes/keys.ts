@@ -8,6 +8,7 @@ import {
   line,
   listOf,
   orgId,
+  page,
   personRef,
   tier,
   time,
@@ -76,7 +77,35 @@ export const key = keyRecord.extend({
   /** Whether this person may edit, replace and revoke it. */
   changeable: z.boolean(),
 });
-export const keyList = listOf(key).extend({ revoked: count });
+/** How many of all its keys were revoked, and how many have come to their end by themselves. */
+export const keyList = listOf(key).extend({ revoked: count, expired: count });
+/** Which keys a list shows; `not_over`: neither revoked nor expired, `usable`: that a request can be made with, but for a limit. */
+const KEY_STATES = [
+  "all",
+  "not_over",
+  "usable",
+  "active",
+  "blocked_by_limit",
+  "paused",
+  "expired",
+  "revoked",
+] as const;
+export const keysQuery = z.strictObject({
+  ...page,
+  /** A part of its name, of its prefix, of its last four characters or of its id. */
+  search: z.string().max(200).optional(),
+  state: z.enum(KEY_STATES).optional(),
+  scope: tier.optional(),
+  /** A person's id; `left`: everybody who is no longer of the organization. */
+  by: z.string().max(100).optional(),
+});
+/** People who made keys of the organization, those with the most live ones first. */
+export const keyMakers = z.object({
+  data: z.array(z.object({ id: z.string(), name: z.string(), left: z.boolean(), keys: count })),
+  next_cursor: z.null(),
+  /** Active keys of people who are no longer of the organization. */
+  orphans: count,
+});
 
 const keyRef = z.object({ id: z.string(), name: z.string(), last_four: z.string().nullable() }).nullable();
 /** The key with its last day by model, its open holds, and whose place it took and who took its place. */

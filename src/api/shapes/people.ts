@@ -2,7 +2,7 @@
 // operators see them.
 import { z } from "zod";
 import { ROLES } from "../../domain/roles.ts";
-import { email, line, listOf, password, personRef, time, usd, version } from "./fields.ts";
+import { count, email, line, listOf, page, password, personRef, time, usd, version } from "./fields.ts";
 
 const role = z.enum(ROLES);
 const membership = z.object({ org: z.string(), name: z.string(), role });
@@ -68,7 +68,10 @@ export const member = z.object({
   you: z.boolean(),
   version,
 });
-export const memberList = listOf(member);
+/** Who joined last comes first. `owners`: of all its members. */
+export const memberList = listOf(member).extend({ owners: count });
+/** `search`: a part of a name or of an address, or a person's id. */
+export const peopleQuery = z.strictObject({ ...page, search: z.string().max(254).optional() });
 export const changeRoleInput = z.strictObject({ role, version });
 
 export const invitation = z.object({

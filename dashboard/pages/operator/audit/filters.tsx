@@ -1,16 +1,15 @@
 // What the operator's audit log is narrowed to: an organization, who did it, what was done to what, and days in UTC.
-import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";
-import { FITTING } from "../../../components/choice.tsx";
-import { chipOf, FilterRow } from "../../../components/filters.tsx";
+import { FilterRow } from "../../../components/filters.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
+import { SearchSelect, useTyped, withChosen } from "../../../components/search-select.tsx";
 import { SearchField } from "../../../components/search-field.tsx";
 import { type Filters, type SetFilters, text } from "../../../filters.ts";
 import { auditTexts as words } from "../../audit/texts.ts";
 import { askedWindow, TimeWindow, windowShape } from "../../../components/time-window.tsx";
+import type { Row } from "../../../api/routes.ts";
 import type { Query } from "../../../api/client.ts";
-import { tableTexts } from "../../../components/texts.ts";
 
 export const SHAPE = { ...windowShape(""), org: text(), actor: text(), action: text(), target: text() };
 type Audited = Filters<typeof SHAPE>;
@@ -45,36 +44,47 @@ export const AuditFilters = ({ filters, set }: AuditFiltersProps) => (
 
 /** People and management keys by name; whoever else acted comes by a link. */
 function ActorSelect({ value, onChange }: { value: string; onChange: (actor: string) => void }) {
-  const people = useQuery(read("GET /operator/people", {})).data?.data ?? [];
   const keys = useQuery(read("GET /operator/management-keys", {})).data?.data ?? [];
-  const known =
-    value === "" || [...people.map(({ person }) => person), ...keys].some(({ id }) => id === value);
+  const isPerson = value.startsWith("usr_");
+  const { data } = useQuery({ ...read("GET /operator/people", {}, { search: value }), enabled: isPerson });
+  const person = data?.data.find((one) => one.person.id === value);
+  const key = keys.find(({ id }) => id === value);
+  const chosen = person ? personOption(person) : key && { value: key.id, label: key.name };
+  const typed = useTyped(chosen);
+  const { data: people, isFetching } = useQuery({
+    ...read("GET /operator/people", {}, { search: typed.search }),
+    enabled: typed.opened,
+  });
+  const wanted = typed.search.toLowerCase();
   return (
-    <Select
+    <SearchSelect
       label={words.filters.actor}
       placeholder={words.anybody}
-      searchable
-      clearable
-      comboboxProps={FITTING}
-      {...chipOf(value !== "")}
-      clearButtonProps={{ "aria-label": tableTexts.clear }}
-      nothingFoundMessage={tableTexts.noMatch}
-      data={[
-        ...(known ? [] : [value]),
+      typed={typed}
+      isFetching={isFetching}
+      found={[
+        ...(value === "" || chosen !== undefined || (isPerson && data === undefined) ? [] : [value]),
         {
           group: words.people,
-          items: people.map(({ person, email }) => ({
-            value: person.id,
-            label: person.name === null ? email : `${person.name} · ${email}`,
-          })),
+          items: withChosen(person && personOption(person), (people?.data ?? []).map(personOption)),
         },
-        { group: words.keys, items: keys.map(({ id, name }) => ({ value: id, label: name })) },
+        {
+          group: words.keys,
+          items: keys
+            .filter(({ id, name }) => id === value || name.toLowerCase().includes(wanted))
+            .map(({ id, name }) => ({ value: id, label: name })),
+        },
       ]}
-      value={value === "" ? null : value}
-      onChange={(next) => onChange(next ?? "")}
+      value={value}
+      onChange={onChange}
     />
   );
 }
+
+const personOption = ({ person, email }: Row<"GET /operator/people">) => ({
+  value: person.id,
+  label: person.name === null ? email : `${person.name} · ${email}`,
+});
 
 export const asked = ({ org, actor, action, target, ...window }: Audited): Query => ({
   org,

@@ -1,18 +1,21 @@
 // Accounts of people, who of them operates this gateway, and the management keys of scripts.
 import { Button, Code, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { read } from "../../../api/read.ts";
+import { moreOf, read, readPages } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";
 import { sessionQuery } from "../../../api/session.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, Time } from "../../../components/figures.tsx";
+import { FilterRow } from "../../../components/filters.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import { LinkDialog, type ShownLink } from "../../../components/link-dialog.tsx";
 import { Page, Section } from "../../../components/page.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
+import { SearchField } from "../../../components/search-field.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
+import { text as textFilter, useFilters } from "../../../filters.ts";
 import { operatorPageNames } from "../../../components/texts.ts";
 import { Parts } from "../../../components/parts.tsx";
 import { operatorPeopleTexts as words } from "./texts.ts";
@@ -27,8 +30,11 @@ type Act =
   | { kind: "reset" | "remove"; of: OperatorPerson }
   | { kind: "revokeKey"; of: ManagementKey };
 
+const SHAPE = { search: textFilter() };
+
 export function PeoplePage() {
-  const people = useQuery(read("GET /operator/people", {}));
+  const [{ search }, setFilters] = useFilters(SHAPE);
+  const people = useInfiniteQuery(readPages("GET /operator/people", {}, { search }));
   const keys = useQuery(read("GET /operator/management-keys", {}));
   const [act, setAct] = useState<Act | null>(null);
   const [link, setLink] = useState<ShownLink | null>(null);
@@ -45,11 +51,19 @@ export function PeoplePage() {
   );
   return (
     <Page title={operatorPageNames.people} lead={words.lead} actions={invite}>
+      <FilterRow>
+        <SearchField
+          label={words.search}
+          value={search}
+          onSearch={(text) => setFilters({ search: text }, { typed: true })}
+        />
+      </FilterRow>
       <Loaded query={people}>
-        {({ data }) => (
+        {(rows) => (
           <DataTable
             label={operatorPageNames.people}
-            rows={data}
+            rows={rows}
+            more={moreOf(people)}
             rowKey={({ person }) => person.id}
             columns={personColumns({
               you: session?.person.id,

@@ -1,5 +1,6 @@
 export const operatorPeopleTexts = {
   lead: "Accounts of people. Their organizations give them roles; operators see all organizations.",
+  search: "Search accounts",
   yes: "yes",
   no: "no",
   on: "on",

@@ -1,0 +1,198 @@
+// Keys as the dashboard shows them: one, or a page of them, each with who made it and what is left of its limits.
+import type { z } from "zod";
+import { formatUsd, maxUsd, minUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../domain/money.ts";
+import { allowance } from "../domain/roles.ts";
+import { notFound } from "../domain/unknown-record.ts";
+import { printTime } from "../domain/print.ts";
+import { startOf } from "../operator/list.ts";
+import { makersOf, makersOfKeys } from "../reporting/key-makers.ts";
+import { type KeyPace, keyPaces, reachesLimitOn } from "../reporting/key-pace.ts";
+import { type KeyPlace, keyPlaces } from "../reporting/key-places.ts";
+import { pageOf } from "../store/page.ts";
+import type { PersonCaller } from "./endpoint.ts";
+import type { Rooms } from "./rooms.ts";
+import type { KeyJson, keyList, keyMakers, KeyRow, keysQuery } from "./shapes/keys.ts";
+
+export type At = { org: string; key: string };
+
+/** Throws where the organization has none of this id. */
+export async function recordOf({ operator }: Rooms, { org, key: id }: At): Promise<KeyJson> {
+  const found = await operator.keys.find(id);
+  if (found === null || found.org !== org) throw notFound("key");
+  return found;
+}
+
+/** The one key, without a look at the others. */
+export async function keyOf(rooms: Rooms, at: At, caller: PersonCaller): Promise<KeyRow> {
+  const found = await recordOf(rooms, at);
+  const makers = await makersOf(rooms.reports.sql, [found.id]);
+  const maker = makers.get(found.id);
+  const members = await rooms.people.membersAmong(at.org, maker === undefined ? [] : [maker]);
+  const [shown] = await printed(rooms, { org: at.org, keys: [found], makers, members }, caller);
+  if (shown === undefined) throw notFound("key");
+  return shown;
+}
+
+const PAGE = 50;
+
+/** A page of its keys, the newest first; a state that follows from what was spent is looked for key by key among the live ones. */
+export async function keysPage(
+  rooms: Rooms,
+  { org, cursor, limit = PAGE, by, ...filters }: z.output<typeof keysQuery> & { org: string },
+  caller: PersonCaller,
+): Promise<Pick<z.output<typeof keyList>, "data" | "next_cursor">> {
+  const { reports, operator } = rooms;
+  const makers =
+    by === undefined || by === "" ? undefined : by === "left" ? await goneMakers(rooms, org) : [by];
+  const wanted = { ...filters, makers, most: limit + 1, nowMs: rooms.nowMs() };
+  const found: (KeyJson & { place: KeyPlace })[] = [];
+  let after = keyCursor(cursor);
+  while (found.length <= limit) {
+    const places = await keyPlaces(reports.sql, org, { ...wanted, after });
+    const placeOf = new Map(places.map((place) => [place.id, place]));
+    for (const key of await operator.keys.named(org, [...placeOf.keys()])) {
+      const place = placeOf.get(key.id);
+      if (place !== undefined && fits(key, filters.state)) found.push({ ...key, place });
+    }
+    const last = places.at(-1);
+    if (places.length <= limit || last === undefined) break;
+    after = last;
+  }
+  const { rows, nextCursor } = pageOf(found, { limit }, ({ place }) => place);
+  const keys = rows.map(({ place: _, ...key }) => key);
+  const makersFound = await makersOf(
+    reports.sql,
+    keys.map(({ id }) => id),
+  );
+  const members = await rooms.people.membersAmong(org, [...new Set(makersFound.values())]);
+  const data = await printed(rooms, { org, keys, makers: makersFound, members }, caller);
+  return { data, next_cursor: nextCursor };
+}
+
+/** Where a page starts. Throws `Refusal` for a text that no page gave. */
+const keyCursor = (cursor: string | undefined): KeyPlace => startOf({ cursor }).after;
+
+/** What the places cannot tell: whether spend and holds have reached a limit. */
+const fits = ({ blocked_by_limit }: KeyJson, state: z.output<typeof keysQuery>["state"]): boolean =>
+  state === "active" ? !blocked_by_limit : state === "blocked_by_limit" ? blocked_by_limit : true;
+
+/** A person may have made thousands of keys, and thousands of persons one each: those with the most live ones are named. */
+const MAKERS_NAMED = 200;
+
+/** People who made keys of the organization. */
+export async function keyMakersOf(rooms: Rooms, org: string): Promise<z.output<typeof keyMakers>> {
+  const { makers, members } = await makersAndMembers(rooms, org);
+  const orphans = makers.reduce((sum, { maker, active }) => sum + (members.has(maker) ? 0 : active), 0);
+  const named = makers.toSorted((a, b) => b.live - a.live || (a.maker < b.maker ? -1 : 1));
+  const data = named
+    .slice(0, MAKERS_NAMED)
+    .map(({ maker: id, name, live: keys }) => ({ id, name, left: !members.has(id), keys }));
+  return { data, next_cursor: null, orphans };
+}
+
+const goneMakers = async (rooms: Rooms, org: string): Promise<string[]> => {
+  const { makers, members } = await makersAndMembers(rooms, org);
+  return makers.map(({ maker }) => maker).filter((id) => !members.has(id));
+};
+
+/** Those of the makers that are people, and who of them belongs to the organization. */
+async function makersAndMembers(rooms: Rooms, org: string) {
+  const all = await makersOfKeys(rooms.reports, org);
+  const ids = all.map(({ maker }) => maker);
+  const names = new Map((await rooms.people.persons(ids)).map(({ id, name }) => [id, name]));
+  const makers = all.flatMap((one) => {
+    const name = names.get(one.maker);
+    return name === undefined ? [] : [{ ...one, name }];
+  });
+  return { makers, members: await rooms.people.membersAmong(org, [...names.keys()]) };
+}
+
+async function printed(
+  rooms: Rooms,
+  found: {
+    org: string;
+    keys: readonly KeyJson[];
+    makers: ReadonlyMap<string, string>;
+    members: ReadonlySet<string>;
+  },
+  caller: PersonCaller,
+): Promise<KeyRow[]> {
+  const asked = [...new Set(found.makers.values())];
+  const people = new Map((await rooms.people.persons(asked)).map(({ id, name }) => [id, name]));
+  const standing = await changesKeys(rooms, found.org, caller);
+  const nowMs = rooms.nowMs();
+  const ids = found.keys.flatMap(({ id, limit_usd }) => (limit_usd === null ? [] : id));
+  const paces = await keyPaces(rooms.reports.sql, { organizationId: found.org, ids, nowMs });
+  return found.keys.map((key) => {
+    const maker = found.makers.get(key.id) ?? null;
+    const name = maker === null ? undefined : people.get(maker);
+    const created_by =
+      maker === null || name === undefined ? null : { id: maker, name, left: !found.members.has(maker) };
+    const mine = maker === caller.signedIn.person.id;
+    const changeable = standing === "all" || (standing === "own" && mine);
+    return printKey(key, { created_by, changeable, nowMs, pace: paces.get(key.id) });
+  });
+}
+
+/** What this person may change, whatever they came for. */
+async function changesKeys(
+  rooms: Rooms,
+  org: string,
+  { signedIn }: PersonCaller,
+): Promise<"all" | "own" | null> {
+  if (signedIn.person.operator) return "all";
+  const membership = await rooms.people.membership(org, signedIn.person.id);
+  return membership === null ? null : allowance(membership.role, "keys.change");
+}
+
+function printKey(
+  key: KeyJson,
+  {
+    created_by,
+    changeable,
+    nowMs,
+    pace,
+  }: Pick<KeyRow, "created_by" | "changeable"> & { nowMs: number; pace: KeyPace | undefined },
+): KeyRow {
+  const now = new Date(nowMs);
+  const month = printTime(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1));
+  return {
+    ...key,
+    created_by,
+    state: key.status === "active" && key.blocked_by_limit ? "blocked_by_limit" : key.status,
+    left_usd: leftOf(key),
+    resets_at: key.blocked_until ?? month,
+    reaches_limit_on: key.status === "active" ? limitDay(key, pace, nowMs) : null,
+    changeable,
+  };
+}
+
+function limitDay(key: KeyJson, pace: KeyPace | undefined, nowMs: number): string | null {
+  const [limit, monthSpend] = [key.limit_usd, key.month_spend_usd].map((text) =>
+    text === null ? null : parseUsd(text),
+  );
+  if (limit === null || limit === undefined || monthSpend === null || monthSpend === undefined) return null;
+  return reachesLimitOn({ limit, monthSpend, createdAtMs: Date.parse(key.created_at) }, pace, nowMs);
+}
+
+/** Until the first of its limits is reached. */
+function leftOf(key: KeyJson): string | null {
+  const month = { spent_usd: key.month_spend_usd, held_usd: key.held_usd };
+  const left = [
+    leftIn(key.limit_usd, month),
+    leftIn(key.day_limit_usd, key.day),
+    leftIn(key.week_limit_usd, key.week),
+  ].filter((one) => one !== null);
+  return left.length === 0 ? null : formatUsd(left.reduce(minUsd));
+}
+
+function leftIn(
+  limitUsd: string | null,
+  span: { spent_usd: string; held_usd: string } | null,
+): NanoUsd | null {
+  if (limitUsd === null || span === null) return null;
+  const [limit, spent, held] = [limitUsd, span.spent_usd, span.held_usd].map(
+    (text) => parseUsd(text) ?? ZERO_USD,
+  );
+  return maxUsd(ZERO_USD, subUsd(subUsd(limit ?? ZERO_USD, spent ?? ZERO_USD), held ?? ZERO_USD));
+}

@@ -1,0 +1,129 @@
+// Which keys of an organization a page shows, the newest first: where each stands and no more of it. Live keys are found by the
+// index of those alone, however many have been revoked.
+import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool } from "kysely";
+import type { z } from "zod";
+import type { keysQuery } from "../api/shapes/keys.ts";
+import { from, rowsOf, when } from "../store/query.ts";
+import type { Sql } from "../store/sql.ts";
+import type { Tables } from "../store/tables.ts";
+
+type Filters = Pick<z.output<typeof keysQuery>, "scope" | "search" | "state">;
+export interface KeyPlace {
+  id: string;
+  atMs: number;
+}
+
+interface Wanted extends Filters {
+  /** Made by one of these; anybody's where it is left out. */
+  makers?: readonly string[] | undefined;
+  after: KeyPlace;
+  most: number;
+  nowMs: number;
+}
+
+/** A damaged time is the oldest one: it hides nothing, and each page still has a next one. */
+const MADE_AT = fragment<bigint>`CASE WHEN created_at BETWEEN 0 AND 9007199254740990 THEN created_at ELSE 0 END`;
+
+type Builder = ExpressionBuilder<Tables, "api_key">;
+type Condition = Expression<SqlBool>;
+
+/** Those behind `after`. A state that only the ledger knows (at a limit or not) is left to who reads the keys. */
+export async function keyPlaces(sql: Sql, organizationId: string, wanted: Wanted): Promise<KeyPlace[]> {
+  const { after, most, nowMs, scope, search = "", state = "all", makers } = wanted;
+  const where = (eb: Builder): Condition[] => [
+    eb("org_id", "=", organizationId),
+    eb.or([
+      eb(MADE_AT, "<", BigInt(after.atMs)),
+      eb.and([eb(MADE_AT, "=", BigInt(after.atMs)), eb("key_id", "<", after.id)]),
+    ]),
+    ...when(scope, (one) => eb("scope", "=", one)),
+    ...when(search === "" ? undefined : search, (text) => isLike(eb, text)),
+    ...when(makers, (some) => madeBy(eb, some)),
+  ];
+  const part = (of: (eb: Builder) => Condition[]) =>
+    from
+      .selectFrom("api_key")
+      .where((eb) => eb.and([...where(eb), ...of(eb)]))
+      .select(["key_id", MADE_AT.as("at")])
+      .orderBy("at", "desc")
+      .orderBy("key_id", "desc")
+      .limit(most);
+  const parts = PARTS[state](nowMs).map(part);
+  // Each by its own index; of a revoked key the pause is gone, so that none is in two of them.
+  const rows = (await Promise.all(parts.map((query) => rowsOf(sql, query)))).flat();
+  return rows
+    .map(({ key_id: id, at }) => ({ id, atMs: Number(at) }))
+    .toSorted((a, b) => b.atMs - a.atMs || (a.id < b.id ? 1 : -1))
+    .slice(0, most);
+}
+
+type Part = (eb: Builder) => Condition[];
+
+const unended: Part = (eb) => [eb("revoked_at", "is", null)];
+const paused: Part = (eb) => [eb("paused_at", "is not", null)];
+const ended: Part = (eb) => [eb("revoked_at", "is not", null), eb("paused_at", "is", null)];
+const notYet =
+  (nowMs: number): Part =>
+  (eb) => [eb.or([eb("expires_at", "is", null), eb("expires_at", ">", BigInt(nowMs))])];
+const expired =
+  (nowMs: number): Part =>
+  (eb) => [eb("expires_at", "<=", BigInt(nowMs))];
+/** Its time was over before somebody ended it: as `keyState` has it. */
+const endedLate: Part = (eb) => [...ended(eb), eb("revoked_at", ">=", eb.ref("expires_at"))];
+const endedEarly: Part = (eb) => [
+  ...ended(eb),
+  eb.or([eb("expires_at", "is", null), eb("revoked_at", "<", eb.ref("expires_at"))]),
+];
+const both =
+  (...all: Part[]): Part =>
+  (eb) =>
+    all.flatMap((one) => one(eb));
+const working = (nowMs: number): Part[] => [both(unended, notYet(nowMs))];
+
+const PARTS: Record<NonNullable<Filters["state"]>, (nowMs: number) => Part[]> = {
+  all: () => [() => []],
+  not_over: (nowMs) => [both(unended, notYet(nowMs)), both(paused, notYet(nowMs))],
+  usable: working,
+  active: working,
+  blocked_by_limit: working,
+  paused: (nowMs) => [both(paused, notYet(nowMs))],
+  expired: (nowMs) => [both(unended, expired(nowMs)), both(paused, expired(nowMs)), endedLate],
+  revoked: () => [endedEarly],
+};
+
+const partOf = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`;
+const SEEN_BY = ["name", "prefix", "last_four", "key_id"] as const;
+/** A part of its name, or of what can be seen of it. */
+const isLike = (eb: Builder, text: string): Condition =>
+  eb.or([
+    ...SEEN_BY.map((column) => fragment<SqlBool>`lower(${eb.ref(column)}) LIKE ${partOf(text)} ESCAPE '!'`),
+  ]);
+
+/** Written out: the index of these lines is a partial one. */
+const KEY_CREATED = fragment.lit("key.create");
+const madeBy = (eb: Builder, makers: readonly string[]): Condition =>
+  eb.exists(
+    eb
+      .selectFrom("audit_log")
+      .select("audit_log.target")
+      .whereRef("audit_log.target", "=", "api_key.key_id")
+      .where("audit_log.action", "=", KEY_CREATED)
+      .where("audit_log.actor", "in", makers.length === 0 ? [""] : makers),
+  );
+
+/** How many have been revoked, and how many have come to their end by themselves. */
+export async function keysOver(
+  sql: Sql,
+  organizationId: string,
+  nowMs: number,
+): Promise<{ revoked: number; expired: number }> {
+  const count = async (part: Part): Promise<number> => {
+    const query = from
+      .selectFrom("api_key")
+      .where((eb) => eb.and([eb("org_id", "=", organizationId), ...part(eb)]))
+      .select((eb) => eb.fn.countAll<bigint>().as("counted"));
+    return Number((await rowsOf(sql, query))[0]?.counted ?? 0);
+  };
+  const all = await Promise.all(PARTS.expired(nowMs).map(count));
+  return { revoked: await count(endedEarly), expired: all.reduce((sum, one) => sum + one, 0) };
+}
