@@ -13,18 +13,18 @@ import type { PersonCaller } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import type { KeyJson, keyList, keyMakers, KeyRow, keysQuery } from "./shapes/keys.ts";
 
-export type At = { org: string; key: string };
+export type KeyAt = { org: string; key: string };
 
 /** Throws where the organization has none of this id. */
-export async function recordOf({ operator }: Rooms, { org, key: id }: At): Promise<KeyJson> {
+export async function knownKey({ operator }: Rooms, { org, key: id }: KeyAt): Promise<KeyJson> {
   const found = await operator.keys.find(id);
   if (found === null || found.org !== org) throw notFound("key");
   return found;
 }
 
 /** The one key, without a look at the others. */
-export async function keyOf(rooms: Rooms, at: At, caller: PersonCaller): Promise<KeyRow> {
-  const found = await recordOf(rooms, at);
+export async function keyRowOf(rooms: Rooms, at: KeyAt, caller: PersonCaller): Promise<KeyRow> {
+  const found = await knownKey(rooms, at);
   const makers = await makersOf(rooms.reports.sql, [found.id]);
   const maker = makers.get(found.id);
   const members = await rooms.people.membersAmong(at.org, maker === undefined ? [] : [maker]);
@@ -45,21 +45,21 @@ export async function keysPage(
   const makers =
     by === undefined || by === "" ? undefined : by === "left" ? await goneMakers(rooms, org) : [by];
   const wanted = { ...filters, makers, most: limit + 1, nowMs: rooms.nowMs() };
-  const found: (KeyJson & { place: KeyPlace })[] = [];
+  const found: { key: KeyJson; place: KeyPlace }[] = [];
   let after = keyCursor(cursor);
   while (found.length <= limit) {
     const places = await keyPlaces(reports.sql, org, { ...wanted, after });
     const placeOf = new Map(places.map((place) => [place.id, place]));
     for (const key of await operator.keys.named(org, [...placeOf.keys()])) {
       const place = placeOf.get(key.id);
-      if (place !== undefined && fits(key, filters.state)) found.push({ ...key, place });
+      if (place !== undefined && fits(key, filters.state)) found.push({ key, place });
     }
     const last = places.at(-1);
     if (places.length <= limit || last === undefined) break;
     after = last;
   }
   const { rows, nextCursor } = pageOf(found, { limit }, ({ place }) => place);
-  const keys = rows.map(({ place: _, ...key }) => key);
+  const keys = rows.map(({ key }) => key);
   const makersFound = await makersOf(
     reports.sql,
     keys.map(({ id }) => id),

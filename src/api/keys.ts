@@ -4,7 +4,7 @@ import { makersOf, keyDay, successionOf } from "../reporting/key-makers.ts";
 import { keysOver } from "../reporting/key-places.ts";
 import { refusalsOfKey } from "../reporting/key-refusals.ts";
 import { endpoint } from "./endpoint.ts";
-import { type At, keyMakersOf, keyOf, keysPage, recordOf } from "./key-rows.ts";
+import { type KeyAt, keyMakersOf, keyRowOf, keysPage, knownKey } from "./key-rows.ts";
 import type { Rooms } from "./rooms.ts";
 import { id, keyId, orgId } from "./shapes/fields.ts";
 import {
@@ -59,7 +59,7 @@ export const keysEndpoints = [
     run: async ({ input, caller }, rooms) => {
       const created = await rooms.operator.keys.create(input, caller.actor);
       return {
-        ...(await keyOf(rooms, { org: input.org, key: created.id }, caller)),
+        ...(await keyRowOf(rooms, { org: input.org, key: created.id }, caller)),
         secret: created.secret,
         replaces: null,
       };
@@ -71,7 +71,7 @@ export const keysEndpoints = [
     input: oneKey,
     output: keyDetail,
     run: async ({ input, caller }, rooms) => {
-      const found = await keyOf(rooms, input, caller);
+      const found = await keyRowOf(rooms, input, caller);
       return {
         ...found,
         ...(await keyDay(rooms.reports, input.org, found.id)),
@@ -85,7 +85,7 @@ export const keysEndpoints = [
     input: keyRefusalsQuery,
     output: keyRefusals,
     run: async ({ input }, rooms) => {
-      await recordOf(rooms, input);
+      await knownKey(rooms, input);
       return await refusalsOfKey(rooms.reports, input);
     },
   }),
@@ -98,9 +98,9 @@ export const keysEndpoints = [
     audit: "key.limit",
     run: async ({ input: { org, ...change }, caller }, rooms) => {
       const at = { org, key: change.key };
-      await recordOf(rooms, at);
+      await knownKey(rooms, at);
       await rooms.operator.keys.change(change, caller.actor);
-      return await keyOf(rooms, at, caller);
+      return await keyRowOf(rooms, at, caller);
     },
   }),
   endpoint({
@@ -112,10 +112,10 @@ export const keysEndpoints = [
     status: 201,
     audit: "key.create",
     run: async ({ input: { org, ...input }, caller }, rooms) => {
-      await recordOf(rooms, { org, key: input.key });
+      await knownKey(rooms, { org, key: input.key });
       const created = await rooms.operator.keys.replace(input, caller.actor);
       return {
-        ...(await keyOf(rooms, { org, key: created.id }, caller)),
+        ...(await keyRowOf(rooms, { org, key: created.id }, caller)),
         secret: created.secret,
         replaces: input.key,
       };
@@ -129,9 +129,9 @@ export const keysEndpoints = [
     output: key,
     audit: "key.pause",
     run: async ({ input, caller }, rooms) => {
-      await recordOf(rooms, input);
+      await knownKey(rooms, input);
       await rooms.operator.keys.pause(input.key, caller.actor);
-      return await keyOf(rooms, input, caller);
+      return await keyRowOf(rooms, input, caller);
     },
   }),
   endpoint({
@@ -142,9 +142,9 @@ export const keysEndpoints = [
     output: key,
     audit: "key.resume",
     run: async ({ input, caller }, rooms) => {
-      await recordOf(rooms, input);
+      await knownKey(rooms, input);
       await rooms.operator.keys.resume(input.key, caller.actor);
-      return await keyOf(rooms, input, caller);
+      return await keyRowOf(rooms, input, caller);
     },
   }),
   endpoint({
@@ -155,9 +155,9 @@ export const keysEndpoints = [
     output: key,
     audit: "key.revoke",
     run: async ({ input, caller }, rooms) => {
-      await recordOf(rooms, input);
+      await knownKey(rooms, input);
       await rooms.operator.keys.revoke(input.key, caller.actor);
-      return await keyOf(rooms, input, caller);
+      return await keyRowOf(rooms, input, caller);
     },
   }),
   endpoint({
@@ -253,7 +253,7 @@ export const keysEndpoints = [
   }),
 ] as const;
 
-async function makerOf(at: At, rooms: Rooms): Promise<string | null> {
-  const { id } = await recordOf(rooms, at);
+async function makerOf(at: KeyAt, rooms: Rooms): Promise<string | null> {
+  const { id } = await knownKey(rooms, at);
   return (await makersOf(rooms.reports.sql, [id])).get(id) ?? null;
 }

@@ -95,9 +95,7 @@ const partOf = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g
 const SEEN_BY = ["name", "prefix", "last_four", "key_id"] as const;
 /** A part of its name, or of what can be seen of it. */
 const isLike = (eb: Builder, text: string): Condition =>
-  eb.or([
-    ...SEEN_BY.map((column) => fragment<SqlBool>`lower(${eb.ref(column)}) LIKE ${partOf(text)} ESCAPE '!'`),
-  ]);
+  eb.or(SEEN_BY.map((column) => fragment<SqlBool>`lower(${eb.ref(column)}) LIKE ${partOf(text)} ESCAPE '!'`));
 
 /** Written out: the index of these lines is a partial one. */
 const KEY_CREATED = fragment.lit("key.create");

@@ -59,7 +59,7 @@ test("figures stay while the gateway is away, say how old they are, and come bac
 
 test("a page that never came says so, with a way to try again", async () => {
   const { page } = visitor;
-  await page.route("**/app/v1/orgs/*/keys", (route) =>
+  await page.route(/\/app\/v1\/orgs\/[^/]+\/keys\?/, (route) =>
     route.fulfill({
       status: 500,
       contentType: "application/json",
