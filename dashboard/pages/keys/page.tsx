@@ -54,40 +54,34 @@ export function KeysPage() {
   ) : undefined;
   return (
     <Page title={pageNames.keys} lead={words.lead} actions={create}>
-      <Loaded query={counted}>
-        {({ data: [any], revoked, expired }) =>
-          any === undefined ? (
+      {(counted.isPending || made.isPending) && <Loading lines={0} />}
+      <Loaded query={keys}>
+        {(rows) =>
+          counted.data?.data.length === 0 ? (
             <Empty icon="keys" action={create}>
               {words.empty}
             </Empty>
           ) : (
             <>
-              <Loaded query={made} loading={<Loading lines={0} />}>
-                {({ data: makers, orphans }) => (
-                  <>
-                    <Orphans count={orphans} show={() => setFilters({ by: LEFT, state: "not_revoked" })} />
-                    <KeyFilters filters={filters} set={setFilters} makers={makers} />
-                  </>
-                )}
-              </Loaded>
-              <Loaded query={keys}>
-                {(rows) => (
-                  <DataTable
-                    label={pageNames.keys}
-                    rows={rows}
-                    rowKey={({ id }) => id}
-                    columns={keyColumns({
-                      org: org.id,
-                      onAct: (kind, key) => setAct({ kind, key }),
-                      replacedBy: ({ id }) =>
-                        rows.find((old) => old.id === replaced.get(id) && old.status === "active"),
-                    })}
-                    more={moreOf(keys)}
-                  />
-                )}
-              </Loaded>
+              <Orphans
+                count={made.data?.orphans ?? 0}
+                show={() => setFilters({ by: LEFT, state: "not_revoked" })}
+              />
+              <KeyFilters filters={filters} set={setFilters} makers={made.data?.data ?? []} />
+              <DataTable
+                label={pageNames.keys}
+                rows={rows}
+                rowKey={({ id }) => id}
+                columns={keyColumns({
+                  org: org.id,
+                  onAct: (kind, key) => setAct({ kind, key }),
+                  replacedBy: ({ id }) =>
+                    rows.find((old) => old.id === replaced.get(id) && old.status === "active"),
+                })}
+                more={moreOf(keys)}
+              />
               <Hidden
-                count={revoked + expired}
+                count={(counted.data?.revoked ?? 0) + (counted.data?.expired ?? 0)}
                 shown={filters.state !== "not_revoked"}
                 show={() => setFilters({ state: "all" })}
               />
