@@ -32,15 +32,8 @@ export const Settings = ({ org, terms }: { org: string; terms: Terms }) => (
       <KeySelect
         org={org}
         label={words.key}
-<<<<<<< HEAD
-        allowDeselect={false}
-        data={terms.keys.map(({ id, name, blocked_by_limit }) => ({
-          value: id,
-          label: blocked_by_limit ? words.keyAtLimit(name) : name,
-        }))}
-=======
         state="usable"
->>>>>>> 4320e5d (Keys, members and accounts come in pages with a search on the server; whoever chooses one is sent what fits, and nothing before the list is opened; with 10,000 keys no answer is above 50 KB)
+        called={({ name, blocked_by_limit }) => (blocked_by_limit ? words.keyAtLimit(name) : name)}
         value={terms.key}
         onChange={terms.setKey}
         inForm
