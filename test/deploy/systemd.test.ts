@@ -46,3 +46,13 @@ test("it waits longer than the longest stream, owns the store's directory, and r
     "yes",
   ]);
 });
+
+test("the page runs commands that read settings where the unit does, with the same secrets and store", () => {
+  const page = readFileSync(join(import.meta.dir, "../../docs/systemd.md"), "utf8");
+  const [, command = ""] = /sudo (systemd-run (?:.*\\\n)*.*)/.exec(page) ?? [];
+  expect(command).toContain(`--uid=${setting("User")} `);
+  expect(command).toContain(`--working-directory=${setting("WorkingDirectory")} `);
+  expect(command).toContain(`--property=EnvironmentFile=${setting("EnvironmentFile")} `);
+  expect(command).toContain(`--setenv=${setting("Environment").split(" ")[0]} `);
+  expect(command).toEndWith(`${setting("ExecStart").split(" ")[0]} doctor`);
+});
