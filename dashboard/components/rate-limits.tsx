@@ -3,7 +3,7 @@
 import { Button, Group, List, NumberInput, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useChange } from "../api/change.ts";
+import { type Mutation, useChange } from "../api/change.ts";
 import { read } from "../api/read.ts";
 import type { Row } from "../api/routes.ts";
 import { formatCount } from "../format/count.ts";
@@ -58,21 +58,91 @@ export function RateLimits({ keyId }: { keyId?: string }) {
 /** Of the organization or of the key, as a whole or for one model. */
 function Whole({ of }: { of: Limits }) {
   const { org, may } = useMembership();
-  const mayChange = may("limits.change");
-  const wordIn = (limits: Limits) => (org.role === "operator" ? limits.set : limits.own);
-  const [begun, setBegun] = useState<{ typed: Partial<Typed>; from: Limits } | null>(null);
-  const { typed, from } = begun ?? { typed: {}, from: of };
+  const begun = useState<Begun | null>(null);
   const change = useChange("PATCH /orgs/{org}/limits", { org: org.id }, (saved) =>
-    setBegun({ typed: {}, from: saved }),
+    begun[1]({ typed: {}, from: saved }),
   );
+  const operates = org.role === "operator";
+  return (
+    <RateForm
+      of={of}
+      begun={begun}
+      change={change}
+      save={(said) =>
+        change.mutate({
+          ...(of.key !== null && { key: of.key }),
+          ...(of.model !== null && { model: of.model }),
+          ...said,
+        })
+      }
+      operates={operates}
+      mayChange={may("limits.change")}
+      lead={operates ? words.leadOfOperator : words.lead}
+      running
+    />
+  );
+}
+
+/** Of a model, for each organization by itself: an operator's. */
+export function ModelLimits({ model }: { model: string }) {
+  const limits = useQuery(read("GET /operator/limits", {}, { model }));
+  return <Loaded query={limits}>{(of) => <OfModel of={of} model={model} />}</Loaded>;
+}
+
+function OfModel({ of, model }: { of: Limits; model: string }) {
+  const begun = useState<Begun | null>(null);
+  const change = useChange("PATCH /operator/limits", {}, (saved) => begun[1]({ typed: {}, from: saved }));
+  return (
+    <RateForm
+      of={of}
+      begun={begun}
+      change={change}
+      save={(said) => change.mutate({ model, ...said })}
+      operates
+      mayChange
+      lead={words.leadOfModel}
+    />
+  );
+}
+
+/** What is being typed, and the limits that it is to change. */
+interface Begun {
+  typed: Partial<Typed>;
+  from: Limits;
+}
+
+interface RateFormProps {
+  of: Limits;
+  begun: readonly [Begun | null, (begun: Begun | null) => void];
+  change: Mutation & { reset: () => void };
+  /** What changed, on which version. */
+  save: (said: Partial<Record<RateDimension, number | null>> & { version: string }) => void;
+  /** The operator's word is in the fields, not the organization's own. */
+  operates: boolean;
+  mayChange: boolean;
+  lead: string;
+  /** Where all that is limited is counted in one place, how much of it runs now. */
+  running?: boolean;
+}
+
+function RateForm({
+  of,
+  begun: [begun, setBegun],
+  change,
+  save,
+  operates,
+  mayChange,
+  lead,
+  running,
+}: RateFormProps) {
+  const wordIn = (limits: Limits) => (operates ? limits.set : limits.own);
+  const { typed, from } = begun ?? { typed: {}, from: of };
   const { on, late } = sinceOpened(change, from, of);
   const changed = RATE_DIMENSIONS.filter(
     (name) => typed[name] !== undefined && (typed[name] === "" ? null : typed[name]) !== wordIn(on)[name],
   );
   const submit = (): void =>
-    change.mutate({
-      ...(of.key !== null && { key: of.key }),
-      ...(of.model !== null && { model: of.model }),
+    save({
       ...Object.fromEntries(changed.map((name) => [name, typed[name] === "" ? null : typed[name]])),
       version: on.version,
     });
@@ -80,20 +150,22 @@ function Whole({ of }: { of: Limits }) {
     setBegun(null);
     change.reset();
   };
-  const save = mayChange && (
+  const actions = mayChange && (
     <Group gap="sm">
       <Button type="submit" loading={change.isPending} disabled={changed.length === 0}>
         {late ? meanwhileTexts.saveAnyway : dialogTexts.save}
       </Button>
-      <Text size="sm" c="dimmed">
-        {words.running(formatCount(of.running))}
-      </Text>
+      {running && (
+        <Text size="sm" c="dimmed">
+          {words.running(formatCount(of.running))}
+        </Text>
+      )}
     </Group>
   );
   return (
-    <Form onSubmit={submit} error={late ? null : change.error} gap="sm" actions={save}>
+    <Form onSubmit={submit} error={late ? null : change.error} gap="sm" actions={actions}>
       <Text size="sm" c="dimmed">
-        {org.role === "operator" ? words.leadOfOperator : words.lead}
+        {lead}
       </Text>
       {late && (
         <Meanwhile facts={factsOf(of)}>

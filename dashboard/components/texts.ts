@@ -45,6 +45,8 @@ export const rateTexts = {
   lead: "On all gateways together, from the next request on. You may go lower than the operator allows; a blank field lifts what you set.",
   leadOfOperator:
     "What this organization is allowed, on all gateways together, from the next request on. Its admins may go lower; a blank field lifts what you set.",
+  leadOfModel:
+    "What each organization by itself is allowed of this model, on all gateways together, from the next request on. Its admins may go lower; a blank field lifts what you set.",
   dimensions: {
     requests_per_minute: "Requests per minute",
     tokens_per_minute: "Tokens per minute",

@@ -3,8 +3,10 @@ import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import {
   listRateLimitsInput,
+  modelLimitQuery,
   rateLimit,
   rateLimitList,
+  setModelLimitInput,
   setRateLimitInput,
   setRateLimitRecordInput,
 } from "./shapes/rate-limits.ts";
@@ -28,6 +30,22 @@ export const rateLimitsEndpoints = [
         by: caller.standing === "operator" ? "operator" : "organization",
         actor: caller.actor,
       }),
+  }),
+  endpoint({
+    target: "GET /app/v1/operator/limits",
+    who: "operate",
+    input: modelLimitQuery,
+    output: rateLimit,
+    run: ({ input }, { operator }) => operator.rateLimits.ofModel(input.model),
+  }),
+  endpoint({
+    target: "PATCH /app/v1/operator/limits",
+    who: "operate",
+    input: setModelLimitInput,
+    output: rateLimit,
+    audit: "limits.set",
+    run: ({ input, caller }, { operator }) =>
+      operator.rateLimits.set(input, { by: "operator", actor: caller.actor }),
   }),
   endpoint({
     target: "POST /admin/v1/limits",

@@ -76,6 +76,11 @@ export const rateLimits = (ledger: Transactions, defaults: RateDefaults) => ({
     if (organizationId === "" && model === undefined) return printList(others.map(printed));
     return printList([await findRateLimits(ledger, place, defaults), ...others].map(printed));
   },
+  /** What holds on a model for each organization by itself. */
+  async ofModel(model: string): Promise<RateLimitJson> {
+    await checkModel(ledger, model);
+    return printed(await findRateLimits(ledger, { organizationId: "", keyId: "", model }, defaults));
+  },
 });
 
 /** A name that no release has is a slip. */

@@ -12,6 +12,7 @@ import { createLog } from "../../src/lib/log.ts";
 import { start } from "../../src/main/gateway.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { STORES, startGateway, type Store, type TestGateway } from "../support/gateway.ts";
+import { PLAIN } from "../support/models.ts";
 import { codeOf, nextCodeOf } from "../support/totp.ts";
 import { edit, type EditRoute, READ } from "../support/versions.ts";
 
@@ -90,6 +91,11 @@ const CASES: Record<EditRoute, Omit<Case, "route">> = {
     from: { requests_per_minute: 60, concurrent: null },
     one: { requests_per_minute: 50 },
     other: { concurrent: 5 },
+  },
+  "PATCH /operator/limits": {
+    from: { model: PLAIN.model, requests_per_minute: 60, concurrent: null },
+    one: { model: PLAIN.model, requests_per_minute: 50 },
+    other: { model: PLAIN.model, concurrent: 5 },
   },
   "PATCH /orgs/{org}/settings": { from: { name: "A" }, one: { name: "B" }, other: { name: "C" } },
   "PATCH /orgs/{org}/team/{member}": {
@@ -179,7 +185,7 @@ describe.each(STORES)("on %s", (store) => {
   }
 
   const newestLine = async (): Promise<string | undefined> =>
-    (await ada.app("GET /orgs/{org}/audit", params)).data[0]?.id;
+    (await ada.app("GET /operator/audit")).data[0]?.id;
   const refusal = ({ status, json }: Awaited<ReturnType<Browser["try"]>>) => [status, json?.error?.code];
   const SLOW = [409, "changed_meanwhile"];
 

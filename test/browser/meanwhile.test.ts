@@ -10,10 +10,12 @@ import {
   meanwhileTexts as meanwhile,
   rateTexts as rates,
 } from "../../dashboard/components/texts.ts";
+import { operatorRoutesTexts as routes } from "../../dashboard/pages/operator/routes/texts.ts";
 import { organizationsTexts as organizations } from "../../dashboard/pages/organizations/texts.ts";
 import { settingsTexts as settings } from "../../dashboard/pages/settings/texts.ts";
 import { teamTexts as team } from "../../dashboard/pages/team/texts.ts";
 import { type Browser, newMember } from "../support/browser.ts";
+import { PLAIN } from "../support/models.ts";
 import { edit, type EditRoute, READ } from "../support/versions.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
@@ -133,6 +135,22 @@ const FORMS: Form[] = [
     saved: { own: { requests_per_minute: 90, tokens_per_minute: null, concurrent: 7 } },
   },
   {
+    route: "PATCH /operator/limits",
+    by: "operator",
+    at: () => path.operator("routes"),
+    fill: async (page) => {
+      const row = page.getByRole("row").filter({ hasText: PLAIN.model });
+      await row.getByRole("button", { name: routes.menu(`${PLAIN.model}@simulator/local`) }).click();
+      await page.getByRole("menuitem", { name: routes.rates, exact: true }).click();
+      const form = page.getByRole("dialog", { name: routes.ratesOf(PLAIN.model) });
+      await form.getByLabel(rates.dimensions.concurrent).fill("7");
+      return form;
+    },
+    faster: { model: PLAIN.model, requests_per_minute: 90, concurrent: 9 },
+    told: `${rates.dimensions.concurrent}: ${rates.ofTheOperator("9")}`,
+    saved: { set: { requests_per_minute: 90, tokens_per_minute: null, concurrent: 7 } },
+  },
+  {
     route: "PATCH /orgs/{org}/settings",
     by: "owner",
     at: () => path.organization(params["org"] ?? "", "settings"),
@@ -155,7 +173,7 @@ for (const { route, by, at, fill, faster, told, saved } of FORMS)
     const typed = await valuesOf(form);
     await edit(other, route, params, faster);
     const button = (name: string): Locator => form.getByRole("button", { name, exact: true }).first();
-    await button(by === "operator" ? organizations.rename : dialogTexts.save).click();
+    await button(route.includes("organizations") ? organizations.rename : dialogTexts.save).click();
     const alert = form.getByRole("alert").filter({ hasText: meanwhile.title });
     await alert.getByText(told).waitFor();
     expect(await valuesOf(form)).toEqual(typed);

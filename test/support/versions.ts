@@ -1,6 +1,7 @@
 // Rows that several people edit: where each route's row is read, and a change of it as it stands now.
 import type { AppAnswer, AppRoute } from "../../src/api/client.ts";
 import type { Browser } from "./browser.ts";
+import { PLAIN } from "./models.ts";
 
 /** One's own name and views are nobody else's to change. */
 type Own = "PATCH /profile" | "PUT /orgs/{org}/usage/views";
@@ -34,6 +35,8 @@ export const READ: Record<EditRoute, (browser: Browser, params: Params) => Promi
     const { data } = await browser.app("GET /orgs/{org}/alerts/rules", params);
     return found(data.find(({ id }) => id === params["rule"]));
   },
+  "PATCH /operator/limits": (browser) =>
+    browser.app("GET /operator/limits", {}, undefined, `?model=${PLAIN.model}`),
   "PATCH /operator/organizations/{org}": async (browser, params) => {
     const { data } = await browser.app(
       "GET /operator/organizations",

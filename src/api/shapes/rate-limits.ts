@@ -33,6 +33,12 @@ export const setRateLimitInput = z
   .strictObject({ org: id, key: keyId.optional(), model: model.optional(), ...change, version })
   .refine(saysSomething, NOTHING_SAID);
 
+/** Of a model for each organization by itself: an operator's, at a page. */
+export const modelLimitQuery = z.strictObject({ model });
+export const setModelLimitInput = z
+  .strictObject({ model, ...change, version })
+  .refine(saysSomething, NOTHING_SAID);
+
 const madeOn = version
   .optional()
   .describe(

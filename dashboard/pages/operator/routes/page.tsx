@@ -1,6 +1,6 @@
 // Routes and their signed releases: state with its reason, freshness, prices, what ends when; publish, disable, enable.
 // Signing is never in the browser: private keys stay with `./tollgate release sign`.
-import { Button, Menu, Stack, Text, ActionIcon } from "@mantine/core";
+import { Button, Menu, Modal, Stack, Text, ActionIcon } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { read } from "../../../api/read.ts";
@@ -9,6 +9,7 @@ import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago } from "../../../components/figures.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import { Page } from "../../../components/page.tsx";
+import { ModelLimits } from "../../../components/rate-limits.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { formatCount, formatShare } from "../../../format/count.ts";
@@ -26,7 +27,10 @@ type OperatedRoute = Row<"GET /operator/routes">;
 
 /** The route whose releases are shown. */
 const SHAPE = { history: text() };
-type Act = { kind: "publish" } | { kind: "disable" | "enable"; route: string };
+type Act =
+  | { kind: "publish" }
+  | { kind: "rates"; model: string }
+  | { kind: "disable" | "enable"; route: string };
 
 export function RoutesPage() {
   const routes = useQuery({ ...read("GET /operator/routes", {}), refetchInterval: 5_000 });
@@ -62,6 +66,11 @@ export function RoutesPage() {
       <TrustedKeys routes={routes.data?.data ?? []} />
       {history !== "" && <History route={history} onClose={() => setFilters({ history: "" })} />}
       {act?.kind === "publish" && <PublishDialog onClose={close} />}
+      {act?.kind === "rates" && (
+        <Modal opened onClose={close} title={words.ratesOf(act.model)} size="lg">
+          <ModelLimits model={act.model} />
+        </Modal>
+      )}
       {act?.kind === "disable" && <DisableDialog route={act.route} onClose={close} />}
       {act?.kind === "enable" && <EnableDialog route={act.route} onClose={close} />}
     </Page>
@@ -167,7 +176,7 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
     title: words.columns.actions,
     acts: true,
     always: true,
-    cell: ({ route, state }) => (
+    cell: ({ route, model, state }) => (
       <Menu position="bottom-end" withinPortal>
         <Menu.Target>
           <ActionIcon variant="subtle" color="gray" aria-label={words.menu(route)}>
@@ -176,6 +185,7 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item onClick={() => showHistory(route)}>{words.history}</Menu.Item>
+          <Menu.Item onClick={() => setAct({ kind: "rates", model })}>{words.rates}</Menu.Item>
           {state === "disabled" ? (
             <Menu.Item onClick={() => setAct({ kind: "enable", route })}>{words.enable}</Menu.Item>
           ) : (

@@ -79,6 +79,8 @@ export const operatorRoutesTexts = {
   noTrustedKeys: "No key is trusted: nothing can be published.",
   inUse: (routes: number) => (routes === 1 ? "1 route now" : `${routes} routes now`),
   history: "History",
+  rates: "Limits of the model",
+  ratesOf: (model: string) => `Limits of ${model} for each organization`,
   historyOf: (route: string) => `Releases of ${route}`,
   circuit: (failures: number) => (failures === 1 ? "1 failure in a row" : `${failures} failures in a row`),
   requests: (count: string) => `${count} requests`,
