@@ -56,13 +56,13 @@ test.each<[string, object]>([
 
 test.each<[string, object]>([
   ["max_tokens", { max_tokens: undefined }],
-  ["Unrecognized key", { frequency_penalty: 1 }],
-  ["Unrecognized key", { messages: [asks({ ...says("Hi"), more: 1 })] }],
+  ["Extra inputs are not permitted", { frequency_penalty: 1 }],
+  ["Extra inputs are not permitted", { messages: [asks({ ...says("Hi"), more: 1 })] }],
   ["non-whitespace", { messages: [asks(says(" "))] }],
   ["source.media_type", { messages: [asks(document({ media_type: "application/msword" }))] }],
   ["source.data", { messages: [asks(document({ data: `${PDF}!` }))] }],
   ["title", { messages: [asks(document({}, { title: "" }))] }],
-  ["Unrecognized key", { messages: [asks(document({}, { name: "report.pdf" }))] }],
+  ["Extra inputs are not permitted", { messages: [asks(document({}, { name: "report.pdf" }))] }],
   ["document blocks", { messages: [asks(says("a")), replies(document()), asks(says("b"))] }],
   ["user role", { messages: [replies(says("a"))] }],
   ["context_management", { context_management: { edits: [] } }],

@@ -1,4 +1,5 @@
 // A call in the Messages shape as the simulator takes it: what the vendor refuses is refused here, with its status.
+import type { z } from "zod";
 import { FaceRefusal } from "../face.ts";
 import { generationFault } from "./generations.ts";
 import { type ClaudeCall, messagesSchema } from "./schema.ts";
@@ -10,8 +11,7 @@ type Blocks = ClaudeCall["messages"][number]["content"];
 export function readClaudeCall(body: unknown, betas: readonly string[] = []): ClaudeCall {
   const read = messagesSchema.safeParse(body);
   if (!read.success) {
-    const [issue] = read.error.issues;
-    throw new FaceRefusal(`${issue?.path.join(".") || "body"}: ${issue?.message}`, { model: modelOf(body) });
+    throw new FaceRefusal(saidOf(read.error.issues[0]), { model: modelOf(body) });
   }
   const fault =
     betaFault(read.data, betas) ??
@@ -20,6 +20,14 @@ export function readClaudeCall(body: unknown, betas: readonly string[] = []): Cl
     markFault(read.data);
   if (fault !== null) throw new FaceRefusal(fault, { model: read.data.model });
   return read.data;
+}
+
+/** In the vendor's words, which begin with the place. */
+function saidOf(issue: z.core.$ZodIssue | undefined): string {
+  const path = issue?.path ?? [];
+  return issue?.code === "unrecognized_keys"
+    ? `${[...path, issue.keys[0]].join(".")}: Extra inputs are not permitted`
+    : `${path.join(".") || "body"}: ${issue?.message}`;
 }
 
 const modelOf = (body: unknown): string =>
@@ -56,8 +64,8 @@ function merged(call: ClaudeCall): ClaudeCall {
   for (const { role, content } of call.messages) {
     const last = turns.at(-1);
     if (role === "system") continue;
-    if (last?.role === role) last.content = [...last.content, ...content];
-    else turns.push({ role, content });
+    if (last?.role === role) for (const block of content) last.content.push(block);
+    else turns.push({ role, content: [...content] });
   }
   return { ...call, messages: turns };
 }
@@ -94,20 +102,22 @@ const documentFault = ({ messages }: ClaudeCall): string | null =>
     : null;
 
 function toolFault({ messages, tools }: ClaudeCall): string | null {
-  let open: string[] = [];
+  let open = new Set<string>();
   const used = new Set<string>();
   for (const [at, { role, content }] of messages.entries()) {
     const results = ofType(content, "tool_result").map(({ tool_use_id: id }) => id);
+    const answered = new Set(results);
     const where = `messages.${at}`;
     if (content.slice(0, results.length).some(({ type }) => type !== "tool_result"))
       return `${where}: tool_result blocks must come first`;
-    const missing = open.filter((id) => !results.includes(id));
+    const missing = [...open].filter((id) => !answered.has(id));
     if (missing.length > 0) return `${where}: tool_use ids without tool_result: ${missing.join(", ")}`;
-    const extra = results.filter((id, n) => !open.includes(id) || results.indexOf(id) !== n);
+    const extra = results.filter((id) => !open.delete(id)); // of another turn, or told twice
     if (extra.length > 0) return `${where}: unexpected tool_use_id in tool_result: ${extra.join(", ")}`;
-    open = ofType(content, "tool_use").map(({ id }) => id);
-    if (open.length > 0 && role === "user") return `${where}: tool_use blocks are the assistant's`;
-    if (open.some((id, n) => used.has(id) || open.indexOf(id) !== n))
+    const calls = ofType(content, "tool_use").map(({ id }) => id);
+    open = new Set(calls);
+    if (calls.length > 0 && role === "user") return `${where}: tool_use blocks are the assistant's`;
+    if (open.size < calls.length || calls.some((id) => used.has(id)))
       return `${where}: tool_use ids must be unique`;
     for (const id of open) used.add(id);
   }
