@@ -39,6 +39,15 @@ test("limits of a rate are told as far as they changed", () => {
       { model: "gpt", tokens_per_minute: null, concurrent: 4 },
     ),
   ).toBe("set limits of Batch on gpt: no limit of tokens per minute (was 5000), 4 requests at once (was 2)");
+  const ofModel = {
+    target: "gpt",
+    target_name: null,
+    from: { model: "gpt" },
+    to: { model: "gpt", concurrent: 4 },
+  };
+  expect(plain(sentenceOf(line("limits.set", ofModel)))).toBe(
+    "set limits of gpt for each organization: 4 requests at once",
+  );
 });
 
 test.each([

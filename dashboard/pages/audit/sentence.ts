@@ -219,7 +219,11 @@ function ratesSet({ it, before, after }: Line): Part[] {
   return [
     "set limits of ",
     it,
-    ...(typeof model === "string" ? [" on ", named(model)] : []),
+    ...(typeof model !== "string"
+      ? []
+      : typeof it !== "string" && it.name === model
+        ? [" for each organization"]
+        : [" on ", named(model)]),
     `: ${changes.length === 0 ? "nothing changed" : changes.join(", ")}`,
   ];
 }
