@@ -8,7 +8,6 @@ import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import { dearestRates, nanoFromFine } from "../pricing/rates.ts";
-import { keysOf } from "../registry/api-keys.ts";
 import { nearestToLive, type RouteStanding } from "../releases/standing.ts";
 import {
   exact,
@@ -22,6 +21,7 @@ import {
   when,
 } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
+import { keysNearLimit } from "./keys-near-limit.ts";
 import { limitStanding } from "./key-limit.ts";
 import type { LabelBook } from "./labels.ts";
 import { sinceRequest } from "./request-time.ts";
@@ -131,7 +131,7 @@ export async function holdUse(on: HoldUsePorts, organizationId: string, query: H
             : formatUsd(nanoFromFine(BigInt(seen.outputBound - suggested) * rate)),
       } satisfies HoldRow;
     }),
-    blocked: await blockedKeys(on.ledger, organizationId, query.key),
+    blocked: await blockedKeys(on, organizationId, query.key),
   };
 }
 
@@ -202,10 +202,14 @@ function ratesOf(standings: readonly RouteStanding[]): Map<string, bigint> {
   );
 }
 
-async function blockedKeys(ledger: Reader, organizationId: string, only?: string): Promise<Holds["blocked"]> {
-  const keys = await keysOf(ledger, organizationId);
+async function blockedKeys(
+  on: HoldUsePorts,
+  organizationId: string,
+  only?: string,
+): Promise<Holds["blocked"]> {
+  const keys = await keysNearLimit(on, organizationId, only);
   return keys.flatMap((key) => {
-    const found = only === undefined || key.id === only ? limitStanding(key) : null;
+    const found = limitStanding(key);
     if (found?.standing !== "held") return [];
     const { period, limit, spent, held } = found.span;
     return [

@@ -1,5 +1,4 @@
 // The first page: what is left, how fast it goes, what happened, what needs attention.
-import { keysOf } from "../registry/api-keys.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
 import { formatUsd, type NanoUsd, nanoUsd } from "../domain/money.ts";
@@ -13,6 +12,7 @@ import { printTime } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { printBalance } from "./balance.ts";
 import { attentionOf, type AttentionPorts } from "./attention.ts";
+import { keysNearLimit, keySteps } from "./keys-near-limit.ts";
 import type { LabelBook } from "./labels.ts";
 import { refusalCauses } from "./refusal-causes.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
@@ -61,7 +61,6 @@ export async function overviewOf(
   });
   const spent = (of: "week" | "today" | "month"): NanoUsd => sumUsd(models.map((model) => model[of]));
   const burn = nanoUsd(spent("week") / BigInt(BURN_DAYS));
-  const keys = await keysOf(on.ledger, organizationId);
   const topKeys = await dearestBeside(on.sql, organizationId, { hours, column: "key_id", most: TOP });
   const names = await on.labels.keysOf(
     organizationId,
@@ -89,7 +88,7 @@ export async function overviewOf(
     top_models: dearestModels(models, TOP).map((one) => ({ model: one.model, ...printBeside([one]) })),
     routes,
     attention: await attentionOf(on, organizationId, {
-      keys,
+      keys: await keysNearLimit(on, organizationId),
       routes,
       available: record.available,
       debt: record.debt,
@@ -98,8 +97,7 @@ export async function overviewOf(
       nowMs,
     }),
     steps: {
-      key: keys.length > 0,
-      first_request: keys.some(({ lastUsedAtMs }) => lastUsedAtMs !== null),
+      ...(await keySteps(on.sql, organizationId)),
       credits: record.purchased + record.granted > 0n,
       invited: ((await on.people.memberCounts([organizationId])).get(organizationId) ?? 0) > 1,
     },
