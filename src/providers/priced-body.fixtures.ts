@@ -21,6 +21,8 @@ interface Generated {
   extra: fc.Arbitrary<Record<string, unknown>>;
   /** The shape takes an image's address. */
   remoteImages: boolean;
+  /** More of them in a request are refused by the shape; no bound where it is left out. */
+  filesMax?: number;
 }
 
 function messagesOf({ extra, remoteImages }: Generated): fc.Arbitrary<Message[]> {
@@ -101,7 +103,8 @@ export const anyRequest = (generated: Generated): fc.Arbitrary<Partial<ChatReque
       }),
       identifiers: fc.record({ user: word }),
     })
-    .map((request) => ({ ...request, ...countAttachments(request.messages) }));
+    .map((request) => ({ ...request, ...countAttachments(request.messages) }))
+    .filter(({ files }) => files <= (generated.filesMax ?? Number.POSITIVE_INFINITY));
 
 type Body = Record<string, unknown>;
 

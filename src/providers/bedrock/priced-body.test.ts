@@ -27,6 +27,7 @@ isPricedAsSent({
     }),
   }),
   remoteImages: false,
+  filesMax: 5,
   how: fc.record({
     model: fc.constantFrom(...MODELS),
     reasoningEffort: fc.constantFrom(null, "none", "low", "high", "20000"),
