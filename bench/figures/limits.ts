@@ -1,5 +1,6 @@
-// What a limit costs: the ledger alone with limits and without, by turns in one process and on one store, as the difference of
-// neighbours. A key's own limits, and limits of all four subjects that a request may count for.
+// What a limit costs: the ledger alone with limits and without, by turns in one process and on one store. What else the machine
+// does makes single turns dearer, never cheaper: the cheapest with limits is held against the cheapest without, and so on upwards.
+// A key's own limits, and limits of all four subjects that a request may count for.
 import { GOALS, figure } from "../figure.ts";
 import { LEAN_LEDGER, LEAN_LEDGER_POSTGRES } from "../peer.ts";
 import { costOf, IN_FLIGHT, ledgersOf } from "./ledger-alone.ts";
@@ -10,13 +11,14 @@ import type { LoneLedger } from "./ledger-alone.ts";
 /** Of each round: two short runs side by side differ less by what else the machine does than two long ones. */
 const TURNS = 8;
 const SUBJECTS = [1, 4];
+type Cost = Awaited<ReturnType<typeof costOf>>;
 const LEAN: readonly string[] = [LEAN_LEDGER, LEAN_LEDGER_POSTGRES];
 
 export async function limits(bench: Bench): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const ledger of await ledgersOf(bench)) {
     if (LEAN.includes(ledger.name)) continue; // they know no limits
-    await warmUp(ledger, bench.plan.firstWarmUpMs / SUBJECTS.length);
+    await warmUp(ledger, bench.plan.firstWarmUpMs);
     for (const flying of IN_FLIGHT)
       for (const limited of SUBJECTS) figures.push(...(await dearer(ledger, { flying, limited }, bench)));
   }
@@ -32,27 +34,30 @@ async function dearer(
   { flying, limited }: { flying: number; limited: number },
   { plan }: Bench,
 ): Promise<Figure[]> {
-  const own: number[] = [];
-  const database: number[] = [];
+  const costs = new Map<number, Cost[]>([
+    [0, []],
+    [limited, []],
+  ]);
   const ms = plan.jsonMs / TURNS;
   for (let turn = 0; turn < plan.rounds * TURNS; turn += 1) {
     const order = turn % 2 === 0 ? [0, limited] : [limited, 0];
-    const costs = new Map<number, Awaited<ReturnType<typeof costOf>>>();
     for (const subjects of order)
-      costs.set(subjects, await costOf(ledger, { flying, ms, limited: subjects }));
-    const [without, withLimits] = [costs.get(0), costs.get(limited)];
-    if (without === undefined || withLimits === undefined) throw new Error("a turn was not measured");
-    own.push(withLimits.gateway - without.gateway);
-    database.push(withLimits.database - without.database);
+      costs.get(subjects)?.push(await costOf(ledger, { flying, ms, limited: subjects }));
   }
+  const ranked = (subjects: number, of: keyof Cost): number[] =>
+    (costs.get(subjects) ?? []).map((cost) => cost[of]).toSorted((a, b) => a - b);
+  const more = (of: keyof Cost): number[] => {
+    const without = ranked(0, of);
+    return ranked(limited, of).map((cost, rank) => cost - (without[rank] ?? Number.NaN));
+  };
   const section = "What limits cost, admit + settle";
   const name = `${limited === 1 ? "of a key" : `of ${limited} subjects`}, ${flying} in flight`;
   const place = { section, peer: ledger.name, unit: "µs" };
   const goal = flying === 64 && limited === 1 ? GOALS.limitMicros : null;
   return [
-    figure({ ...place, name: `CPU more per pair, ${name}` }, own, goal),
+    figure({ ...place, name: `CPU more per pair, ${name}` }, more("gateway"), goal),
     ...(ledger.database === null
       ? []
-      : [figure({ ...place, name: `database CPU more per pair, ${name}` }, database)]),
+      : [figure({ ...place, name: `database CPU more per pair, ${name}` }, more("database"))]),
   ];
 }
