@@ -180,7 +180,7 @@ function RateForm({
             key={name}
             label={words.dimensions[name]}
             description={holds(of, name)}
-            w={{ base: "100%", sm: 210 }}
+            w={{ base: "100%", sm: 186 }}
             min={1}
             max={RATE_AT_MOST[name]}
             allowDecimal={false}
