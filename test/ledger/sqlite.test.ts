@@ -333,10 +333,11 @@ describe("SQLite: faults of the store", () => {
     store.close();
   });
 
-  describe.each([
+  const UNLUCKY = [
     ["was done all the same", true],
     ["was not done", false],
-  ])("COMMIT reports an I/O error though it %s", (_, done) => {
+  ] as const;
+  describe.each(UNLUCKY)("COMMIT reports an I/O error though it %s", (_, done) => {
     test("who can wait until it is known is told what happened, once", async () => {
       const { world, key, running, faulty } = await faultyWorld(done);
       faulty.failNext();
@@ -354,8 +355,12 @@ describe("SQLite: faults of the store", () => {
       await world.ledger.close();
       faulty.store.close();
     });
+  });
 
-    test("a store that stays away: refused after three seconds, nothing is dispatched on it, and it is taken back", async () => {
+  // At once: each waits for as long as a commit is waited for.
+  test.concurrent.each(UNLUCKY)(
+    "COMMIT reports an I/O error though it %s > a store that stays away: refused after three seconds, nothing is dispatched on it, and it is taken back",
+    async (_, done) => {
       const { world, key, running, faulty } = await faultyWorld(done);
       faulty.failNext("away");
       const admission = world.admission(key, { hold: 1, idempotencyKey: "unlucky-1" });
@@ -374,8 +379,8 @@ describe("SQLite: faults of the store", () => {
       expect((await world.ledger.audit()).violations).toEqual([]);
       await world.ledger.close();
       faulty.store.close();
-    });
-  });
+    },
+  );
 
   const disk = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
   const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", disk]).success;
