@@ -82,6 +82,7 @@ export function memberships(
   };
   return {
     async memberships(by) {
+      if ("personIds" in by && by.personIds.length === 0) return []; // PostgreSQL knows no empty list
       const rows = await allRows<MembershipRow>(records, { model: MODEL, where: [whoseOf(by)] });
       return rows.map(membershipOf).toSorted((a, b) => b.seenAtMs - a.seenAtMs);
     },

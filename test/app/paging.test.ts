@@ -156,6 +156,13 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     return { data: data.map(lasting), next_cursor };
   };
 
+  test.each(["GET /operator/people", "GET /orgs/{org}/team", "GET /orgs/{org}/keys"] as const)(
+    "%s with a search that finds nothing is an empty page",
+    async (route) => {
+      expect(await pageOf(route, "?search=nobody%20at%20all")).toEqual({ data: [], next_cursor: null });
+    },
+  );
+
   for (const [route] of LISTS.filter(([name]) => !WHOLE.includes(name))) {
     test(`${route} gives each row once, in pages of any length`, async () => {
       const whole = await pageOf(route, "?limit=200");

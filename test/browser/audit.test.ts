@@ -56,7 +56,7 @@ test("by the organization's name and the person's, chosen from those that there 
     "what its owner did",
     (lines) => lines.length > 0 && lines.every((line) => line.includes("Owner of Acme")),
   );
-  const sentence = "Owner of Acme created the standard key Key of Acme without a limit";
+  const sentence = "Owner of Acme created the standard key Key of Acme without a monthly limit";
   expect((await all()).some((line) => line.includes(sentence))).toBe(true);
   expect(
     await rows()

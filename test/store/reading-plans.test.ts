@@ -166,6 +166,9 @@ function roomsOn(sql: Sql): Partial<Rooms> {
     membership: () => Promise.resolve(null),
     memberships: () => Promise.resolve([]),
     memberCounts: () => Promise.resolve(new Map()),
+    membersAfter: () => Promise.resolve([]),
+    membersAmong: () => Promise.resolve(new Set()),
+    ownerCount: () => Promise.resolve(1),
   };
   const reports = {
     sql,
@@ -189,7 +192,11 @@ function roomsOn(sql: Sql): Partial<Rooms> {
     week_limit_usd: null,
   };
   const operator = {
-    keys: { list: () => Promise.resolve({ data: [key] }), find: () => Promise.resolve(key) },
+    keys: {
+      list: () => Promise.resolve({ data: [key] }),
+      named: () => Promise.resolve([]),
+      find: () => Promise.resolve(key),
+    },
   };
   const payments = { terms: () => ({ driver: "manual" }) };
   return { reports, people, operator, payments, nowMs: () => NOW_MS } as unknown as Partial<Rooms>;
