@@ -34,6 +34,7 @@ export async function keyRowOf(rooms: Rooms, at: KeyAt, caller: PersonCaller): P
 }
 
 const PAGE = 50;
+const LOOKED_AT_ONCE = 500;
 
 /** A page of its keys, the newest first; a state that follows from what was spent is looked for key by key among the live ones. */
 export async function keysPage(
@@ -44,18 +45,19 @@ export async function keysPage(
   const { reports, operator } = rooms;
   const makers =
     by === undefined || by === "" ? undefined : by === "left" ? await goneMakers(rooms, org) : [by];
-  const wanted = { ...filters, makers, most: limit + 1, nowMs: rooms.nowMs() };
+  const wanted = { ...filters, makers, nowMs: rooms.nowMs() };
   const found: { key: KeyJson; place: KeyPlace }[] = [];
   let after = keyCursor(cursor);
-  while (found.length <= limit) {
-    const places = await keyPlaces(reports.sql, org, { ...wanted, after });
+  // Few of many may fit: more are looked at each time, so that a page of one key is not as many questions as there are keys.
+  for (let most = limit + 1; found.length <= limit; most = Math.min(most * 2, LOOKED_AT_ONCE)) {
+    const places = await keyPlaces(reports.sql, org, { ...wanted, most, after });
     const placeOf = new Map(places.map((place) => [place.id, place]));
     for (const key of await operator.keys.named(org, [...placeOf.keys()])) {
       const place = placeOf.get(key.id);
       if (place !== undefined && fits(key, filters.state)) found.push({ key, place });
     }
     const last = places.at(-1);
-    if (places.length <= limit || last === undefined) break;
+    if (places.length < most || last === undefined) break;
     after = last;
   }
   const { rows, nextCursor } = pageOf(found, { limit }, ({ place }) => place);

@@ -11,6 +11,8 @@ export async function allRows<Row extends { id: string }>(
   records: Pick<SignIn["records"], "findMany">,
   { model, where = [] }: { model: string; where?: Condition[] },
 ): Promise<Row[]> {
+  // PostgreSQL knows no empty list.
+  if (where.some(({ value }) => Array.isArray(value) && value.length === 0)) return [];
   const found: Row[] = [];
   for (;;) {
     const last = found.at(-1);

@@ -4,7 +4,7 @@ import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool 
 import type { z } from "zod";
 import type { keysQuery } from "../api/shapes/keys.ts";
 import { from, rowsOf, when } from "../store/query.ts";
-import type { Sql } from "../store/sql.ts";
+import { partOf, type Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 
 type Filters = Pick<z.output<typeof keysQuery>, "scope" | "search" | "state">;
@@ -91,7 +91,6 @@ const PARTS: Record<NonNullable<Filters["state"]>, (nowMs: number) => Part[]> = 
   revoked: () => [endedEarly],
 };
 
-const partOf = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`;
 const SEEN_BY = ["name", "prefix", "last_four", "key_id"] as const;
 /** A part of its name, or of what can be seen of it. */
 const isLike = (eb: Builder, text: string): Condition =>

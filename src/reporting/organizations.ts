@@ -9,7 +9,7 @@ import { unknownRecord } from "../domain/unknown-record.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { People } from "../people/people.ts";
 import { exactTotal, exactUsd, from, rowsOf, when } from "../store/query.ts";
-import type { Sql } from "../store/sql.ts";
+import { partOf, type Sql } from "../store/sql.ts";
 import { organizationCursor } from "./cursors.ts";
 import { hoursUsed } from "./hours-used.ts";
 
@@ -48,8 +48,6 @@ export async function organizationsPage(
   const page = data.slice(0, limit);
   return { data: page, next_cursor: data.length > limit ? (page.at(-1)?.id ?? null) : null };
 }
-
-const partOf = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`;
 
 /** Throws `OperatorRefusal` where there is none of this id. */
 export async function organizationRow(on: OrganizationsPorts, id: string): Promise<Organization> {

@@ -6,7 +6,7 @@ import type * as searchShapes from "../api/shapes/search.ts";
 import type { RouteStanding } from "../releases/standing.ts";
 import { nearestToLive } from "../releases/standing.ts";
 import { from, rowsOf } from "../store/query.ts";
-import type { Sql } from "../store/sql.ts";
+import { partOf, type Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 import { organizationNames } from "./organization-names.ts";
 
@@ -148,4 +148,4 @@ function modelsLike(standings: readonly RouteStanding[], q: string): Unnamed[] {
 }
 
 const named = (name: Expression<string>, q: string): Condition =>
-  fragment<SqlBool>`${name} LIKE ${`%${q.toLowerCase().replace(/[!%_]/g, "!$&")}%`} ESCAPE '!'`;
+  fragment<SqlBool>`${name} LIKE ${partOf(q)} ESCAPE '!'`;

@@ -72,6 +72,9 @@ export function inHundreds<Value>(values: readonly Value[]): Value[][] {
   return pieces;
 }
 
+/** For `lower(column) LIKE … ESCAPE '!'`: whatever holds this text, however that is written. A blank one is held by all. */
+export const partOf = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`;
+
 const HALF = 2n ** 31n;
 /**
  * The exact sum of whole numbers or of money, in two columns that `sumOf` puts together: SQLite's own `sum` throws beyond
