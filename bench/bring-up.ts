@@ -1,8 +1,8 @@
 // Brings up what is measured: the peers in front of the upstream, then the Tollgates of one tree beside them.
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { NULL_LEDGER, TOLLGATE, TOLLGATE_POSTGRES } from "./peer.ts";
-import { PEERS, root } from "./peers.ts";
+import { LEAN_GATEWAY_POSTGRES, NULL_LEDGER, TOLLGATE, TOLLGATE_POSTGRES } from "./peer.ts";
+import { leanGatewayPostgres, PEERS, root } from "./peers.ts";
 import { startDatabase } from "./postgres.ts";
 import { startTollgate } from "./tollgate-peer.ts";
 import type { Bench } from "./figures/bench.ts";
@@ -62,12 +62,15 @@ export async function startTollgates(
   return bench;
 }
 
-async function startPostgres(bench: Bench, { skipped, atEnd }: Ground): Promise<void> {
+async function startPostgres(bench: Bench, { skipped, atEnd, wants }: Ground): Promise<void> {
   try {
     const database = (bench.database = await startDatabase());
     atEnd.push(() => database.stop());
     const on = { name: TOLLGATE_POSTGRES, databaseUrl: database.url, checkout: bench.checkout };
     bench.peers.push({ ...(await startTollgate(bench.upstream, bench.scratchDir, on)), database });
+    if (!wants(LEAN_GATEWAY_POSTGRES)) return;
+    const lean = leanGatewayPostgres(await database.empty());
+    bench.peers.push({ ...(await lean.start(bench.upstream, bench.scratchDir)), database });
   } catch (error) {
     skipped.push({ name: TOLLGATE_POSTGRES, reason: String(error) });
   }

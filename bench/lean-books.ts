@@ -15,6 +15,15 @@ export const COMPLETION_TOKENS = 150;
 export const ATTEMPTS = JSON.stringify([answeredAttempt(releaseOf())]);
 const HOUR_MS = 3_600_000;
 
+/** What a floor of the ledger does for a request; each promise holds once that is durable. */
+export interface LeanLedger {
+  /** The request's key, read now. */
+  prove: () => Promise<void>;
+  /** The id of the request. */
+  admit: () => Promise<string>;
+  settle: (requestId: string) => Promise<void>;
+}
+
 export const monthOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 7);
 export const hourOf = (nowMs: number): number => Math.floor(nowMs / HOUR_MS);
 

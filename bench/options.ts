@@ -1,7 +1,7 @@
 // What `npm run bench` is asked for. Minutes of measuring are not begun on words that mean nothing here.
 import { parseArgs } from "node:util";
 import { MEASURES, type NamedMeasure } from "./measures.ts";
-import { TOLLGATES } from "./peer.ts";
+import { LEAN_GATEWAYS, TOLLGATES } from "./peer.ts";
 import { PEERS, root } from "./peers.ts";
 import { FULL, QUICK, type Plan } from "./plan.ts";
 import { RIVALS_MEASURES, RIVALS_PAGE } from "./rivals.ts";
@@ -20,7 +20,8 @@ export interface Options {
 }
 
 const CONTROLS = PEERS.filter(({ control }) => control).map(({ name }) => name);
-const OTHERS = PEERS.filter(({ control }) => !control).map(({ name }) => name);
+const OTHERS = PEERS.filter(({ control, apart }) => !control && apart !== true).map(({ name }) => name);
+const KNOWN = [...OTHERS, ...TOLLGATES, ...LEAN_GATEWAYS];
 const NAMES = MEASURES.map(({ name }) => name);
 const APART = MEASURES.filter(({ apart }) => apart).map(({ name }) => name);
 /** Ranges of fewer rounds, or of code that is still being compiled, say little. */
@@ -28,7 +29,8 @@ const COMPARED = { rounds: 5, firstWarmUpMs: 3_000 };
 
 const USAGE = `npm run bench -- [--quick] [--only "NAME,NAME"] [--peers "NAME,NAME"] [--rounds N] [--compare REVISION | --rivals]
 Figures (--only): ${NAMES.join(", ")}. Only where they are named: ${APART.join(", ")}.
-Peers (--peers, none: the controls alone): ${[...OTHERS, ...TOLLGATES].join(", ")}; beside them always ${CONTROLS.join(", ")}.
+Peers (--peers, none: the controls alone): ${KNOWN.join(", ")}; beside them always ${CONTROLS.join(", ")}.
+Only where they are named: ${LEAN_GATEWAYS.join(", ")} (the second with tollgate-postgres).
 --compare measures REVISION and this tree in the same rounds, each on stores of its own, and prints what differs; rivals
 take part where --peers names them. --rivals writes ${RIVALS_PAGE}.`;
 
@@ -79,7 +81,7 @@ function parse() {
     const { quick, rounds, rivals } = values;
     const compare = values.compare === undefined ? null : commitOf(values.compare);
     const only = namesIn("only", values.only, NAMES);
-    const peers = namesIn("peers", values.peers === "none" ? "" : values.peers, [...OTHERS, ...TOLLGATES]);
+    const peers = namesIn("peers", values.peers === "none" ? "" : values.peers, KNOWN);
     if (only?.length === 0) throw new Error("--only names no figure");
     if (rounds !== undefined && !/^[1-9]\d?$/.test(rounds))
       throw new Error(`--rounds ${rounds} is no number of rounds`);

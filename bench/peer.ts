@@ -21,6 +21,8 @@ export interface Peer {
   name: string;
   /** Takes part in every run: others are held against it. */
   control: boolean;
+  /** Takes part only where it is named. */
+  apart?: true;
   /** Of the program, for the page that names it; left out for what is of this tree. */
   version?: () => string;
   /** Why it cannot run here, or null when it can. */
@@ -34,6 +36,10 @@ export const DIRECT = "direct";
 export const BARE_PROXY = "bare-proxy";
 /** What a shell needs at least: the floor of the gateway without its ledger. */
 export const LEAN_SHELL = "lean-shell";
+/** Both floors in one program: what no gateway of these parts on this machine gets below. */
+export const LEAN_GATEWAY = "lean-gateway";
+/** The same on PostgreSQL. */
+export const LEAN_GATEWAY_POSTGRES = "lean-gateway-postgres";
 /** What leaves the ledger's rows and decides nothing: the floor of the ledger on SQLite. */
 export const LEAN_LEDGER = "lean-ledger";
 /** The same on PostgreSQL. */
@@ -44,3 +50,5 @@ export const TOLLGATE_POSTGRES = "tollgate-postgres";
 /** The same, with a ledger that answers at once: its shell. */
 export const NULL_LEDGER = "null-ledger";
 export const TOLLGATES: readonly string[] = [TOLLGATE, TOLLGATE_POSTGRES, NULL_LEDGER];
+/** Take part only where they are named. */
+export const LEAN_GATEWAYS: readonly string[] = [LEAN_GATEWAY, LEAN_GATEWAY_POSTGRES];

@@ -1,9 +1,9 @@
 // The table of peers in the order in which every round visits them. To compare with another gateway, add a row.
 import { join } from "node:path";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { freePort, launch, readyMs, readyPort } from "./processes.ts";
 import { portkey } from "./portkey/peer.ts";
-import { BARE_PROXY, DIRECT, LEAN_SHELL, accountOf } from "./peer.ts";
+import { BARE_PROXY, DIRECT, LEAN_GATEWAY, LEAN_GATEWAY_POSTGRES, LEAN_SHELL, accountOf } from "./peer.ts";
 import type { Peer, RunningPeer, Upstream } from "./peer.ts";
 import type { Process } from "./processes.ts";
 
@@ -38,11 +38,14 @@ export const ownProxy = (name: string, file: string, environment: Record<string,
   control: false,
   missing: () => null,
   start: async (upstream, scratchDir) => {
+    const directory = join(scratchDir, name);
+    mkdirSync(directory);
     const { process, stdout } = launch({
       command: [bun, join(root, "bench", file)],
       core: "gateway",
       environment: {
         UPSTREAM: `http://127.0.0.1:${upstream.port}`,
+        DIRECTORY: directory,
         LOG: join(scratchDir, `${name}.log`),
         ...environment,
       },
@@ -53,6 +56,9 @@ export const ownProxy = (name: string, file: string, environment: Record<string,
 
 const bareProxy: Peer = { ...ownProxy(BARE_PROXY, "bare-proxy.ts"), control: true };
 export const leanShell: Peer = ownProxy(LEAN_SHELL, "lean-shell.ts");
+const leanGateway: Peer = { ...ownProxy(LEAN_GATEWAY, "lean-gateway.ts"), apart: true };
+export const leanGatewayPostgres = (url: string): Peer =>
+  ownProxy(LEAN_GATEWAY_POSTGRES, "lean-gateway.ts", { DATABASE_URL: url });
 
 /** One process, no workers, so that its CPU time is the whole cost. */
 const nginxSettings = (port: number, upstreamPort: number, dir: string): string => `
@@ -84,4 +90,4 @@ const nginx: Peer = {
   },
 };
 
-export const PEERS: Peer[] = [direct, nginx, bareProxy, leanShell, portkey];
+export const PEERS: Peer[] = [direct, nginx, bareProxy, leanShell, leanGateway, portkey];

@@ -34,8 +34,8 @@ const STANDALONE = new Set([
   ...[
     "null-ledger",
     "ledger-alone",
-    "lean-ledger",
-    "lean-ledger-postgres",
+    "lean-sqlite",
+    "lean-postgres",
     "lean-books",
     ...["fill", "postgres", "sqlite"].map((part) => `migrations/${part}`),
   ].map((part) => `bench/${part}.ts`),

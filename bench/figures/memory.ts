@@ -1,9 +1,11 @@
 // Resident memory: after the start, over 100,000 requests in ten parts, and what the second half adds to the first.
 import { GOALS, figure } from "../figure.ts";
 import { closedLoop } from "../load.ts";
+import { LEAN_GATEWAYS, TOLLGATE } from "../peer.ts";
 import { chatBody, chatRequest } from "../request.ts";
 import { percentile } from "../stats.ts";
 import type { Figure } from "../figure.ts";
+import type { RunningPeer } from "../peer.ts";
 import type { Bench } from "./bench.ts";
 
 const PARTS = 10;
@@ -21,28 +23,36 @@ export async function idleMemory(bench: Bench): Promise<Figure[]> {
   );
 }
 
+/** Of the gateway, and of a floor that takes part. */
 export async function memory(bench: Bench): Promise<Figure[]> {
-  const { plan, tollgate } = bench;
-  if (tollgate === null) return [];
-  const { origin } = tollgate.target;
-  const request = chatRequest(tollgate.target, chatBody("bench-json-1k"));
+  const figures: Figure[] = [];
+  for (const peer of bench.peers)
+    if (peer.name === TOLLGATE || LEAN_GATEWAYS.includes(peer.name))
+      figures.push(...(await underLoad(peer, bench.plan.memoryRequests)));
+  return figures;
+}
+
+async function underLoad({ name: peer, target, process }: RunningPeer, requests: number): Promise<Figure[]> {
+  if (process === null) return [];
+  const request = chatRequest(target, chatBody("bench-json-1k"));
   const resident: number[] = [];
   for (let part = 0; part < PARTS; part += 1) {
     const load = await closedLoop({
-      origin,
+      origin: target.origin,
       request,
       concurrency: 64,
-      requests: plan.memoryRequests / PARTS,
+      requests: requests / PARTS,
     });
     if (load.errors > 0) throw new Error(`memory: ${load.errors} replies failed`);
-    resident.push(tollgate.process.rssMb());
+    resident.push(process.rssMb());
   }
   const half = (values: number[]): number => percentile(values, 0.5) ?? Number.NaN;
   const growth = half(resident.slice(PARTS / 2)) - half(resident.slice(0, PARTS / 2));
-  const place = { section: "Memory", peer: tollgate.name, unit: "MB" };
-  const count = plan.memoryRequests.toLocaleString("en-US");
+  const place = { section: "Memory", peer, unit: "MB" };
+  const count = requests.toLocaleString("en-US");
+  const goals = peer === TOLLGATE ? GOALS : null;
   return [
-    figure({ ...place, name: `resident over ${count} requests` }, resident, GOALS.residentMb),
-    figure({ ...place, name: "second half over first half" }, [growth], GOALS.flatMb),
+    figure({ ...place, name: `resident over ${count} requests` }, resident, goals?.residentMb),
+    figure({ ...place, name: "second half over first half" }, [growth], goals?.flatMb),
   ];
 }

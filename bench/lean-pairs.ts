@@ -1,0 +1,9 @@
+// Pairs of an admission and its settlement on a floor of the ledger, without HTTP.
+import type { LeanLedger } from "./lean-books.ts";
+import { servePairs } from "./pairs.ts";
+
+/** A floor has one organization, and nothing is told of it but when it is durable. */
+export const serveLeanPairs = ({ admit, settle }: LeanLedger): void =>
+  servePairs(async () => async () => {
+    await settle(await admit());
+  });

@@ -1,0 +1,201 @@
+// The floor of the ledger on PostgreSQL, as `lean-sqlite.ts` is on SQLite: the same rows in the product's own tables, an
+// admission durable twice before anything is sent, and each batch one round trip, because nothing is loaded, decided or
+// compared with what was read (performance.md §5).
+import { loadConfig } from "../src/config/config.ts";
+import { askTogether, type Parameter, type Question } from "../src/ledger/postgres/flight.ts";
+import { statement, transposed } from "../src/ledger/postgres/query.ts";
+import { newRequestId } from "../src/lib/id.ts";
+import { openPostgresStore } from "../src/store/postgres.ts";
+import { releaseOf } from "../test/ledger/world.ts";
+import {
+  ATTEMPTS,
+  CHARGE,
+  COMPLETION_TOKENS,
+  HOLD,
+  hourOf,
+  LeanBooks,
+  type LeanLedger,
+  monthOf,
+  organizationWithKey,
+  PROMPT_TOKENS,
+} from "./lean-books.ts";
+
+const TIMEOUT_MS = 300_000;
+
+const keys = statement(
+  "lean_keys",
+  "SELECT digest, revoked_at FROM api_key WHERE org_id = $1 AND key_id = $2",
+);
+const lock = statement("lean_lock", "SELECT 1 FROM org_balance WHERE org_id = $1 AND slot = 0 FOR UPDATE");
+const mark = statement(
+  "lean_mark",
+  "UPDATE request SET state = 'dispatched' WHERE org_id = $1 AND request_id = ANY($2::text[]) AND state = 'admitted'",
+);
+const close = statement(
+  "lean_close",
+  `UPDATE request SET state = 'settled', closed_txn = $3, ended_at = $4, evidence = 'provider_usage',
+     prompt_tokens = ${PROMPT_TOKENS}, completion_tokens = ${COMPLETION_TOKENS}, cached_tokens = 0, reasoning_tokens = 0,
+     charge = $5, status = 200, finish_reason = 'stop', first_part_ms = 3, total_ms = 3, attempts = $6
+   WHERE org_id = $1 AND request_id = ANY($2::text[]) AND state = 'dispatched'`,
+);
+const open = statement(
+  "lean_open",
+  `INSERT INTO request (org_id, request_id, key_id, model, tier, stream, state, epoch, admitted_at, deadline_at, month,
+     release_digest, hold, prompt_bound, output_bound, opened_txn, surface)
+   SELECT $1::text, r.id, $3::text, $4::text, 'standard', false, 'admitted', $5::bigint, $6::bigint, $7::bigint, $8::text,
+     $9::text, $10::bigint, 100, 4096, $11::bigint, 'chat.completions'
+   FROM unnest($2::text[]) AS r (id)`,
+);
+const month = statement(
+  "lean_month",
+  `INSERT INTO key_month (org_id, key_id, month, held, spent, last_admitted_at) VALUES ($1, $2, $3, $4, $5, $6)
+   ON CONFLICT (org_id, key_id, month) DO UPDATE SET held = excluded.held, spent = excluded.spent,
+     last_admitted_at = excluded.last_admitted_at`,
+);
+const usage = statement(
+  "lean_usage",
+  `INSERT INTO usage_hour AS had (org_id, key_id, model, hour, requests, input_tokens, cached_tokens, output_tokens, charge)
+   VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8)
+   ON CONFLICT (org_id, key_id, model, hour) DO UPDATE SET requests = had.requests + excluded.requests,
+     input_tokens = had.input_tokens + excluded.input_tokens, output_tokens = had.output_tokens + excluded.output_tokens,
+     charge = had.charge + excluded.charge`,
+);
+const entries = statement(
+  "lean_entries",
+  `INSERT INTO ledger_entry (org_id, slot, version, txn, kind, debit, credit, amount, available_before, available_after,
+     held_before, held_after, requests, reference, at, prev_hash, hash)
+   SELECT $1::text, 0, r.version, $2::bigint, r.kind, r.debit, r.credit, r.amount, r.av_before, r.av_after, r.held_before,
+     r.held_after, r.requests, NULL, $3::bigint, r.prev_hash, r.hash
+   FROM unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[],
+     $12::bigint[], $13::bigint[], $14::bytea[], $15::bytea[])
+     AS r (version, kind, debit, credit, amount, av_before, av_after, held_before, held_after, requests, prev_hash, hash)`,
+);
+const balance = statement(
+  "lean_balance",
+  `UPDATE org_balance SET available = $2, held = $3, spent = $4, version = $5, head_hash = $6, stamped_at = $7
+   WHERE org_id = $1 AND slot = 0`,
+);
+const BEGIN: Question = { statement: statement("BEGIN", "BEGIN"), values: [] };
+const COMMIT: Question = { statement: statement("COMMIT", "COMMIT"), values: [] };
+
+type Step = "admit" | "mark" | "settle";
+interface Waiting {
+  requestId: string;
+  step: Step;
+  done: () => void;
+}
+
+/** On the empty database at `url`, with one organization and one key. */
+export async function openLeanPostgres(directory: string, url: string): Promise<LeanLedger> {
+  const config = loadConfig({ env: process.env, cwd: directory, flags: { dataDir: directory } });
+  const { organizationId, keyId } = await organizationWithKey(config);
+  const store = await openPostgresStore(url, config.dataDir);
+  const client = await store.connect("lean");
+  const epoch = await store.nextEpoch();
+  const { digest, model } = releaseOf();
+  const books = new LeanBooks(epoch * 1e9);
+  const reader = await store.connect("lean_keys");
+
+  let waiting: Waiting[] = [];
+  let running = false;
+
+  function submit(requestId: string, step: Step): Promise<void> {
+    const { promise, resolve: done } = Promise.withResolvers<void>();
+    waiting.push({ requestId, step, done });
+    start();
+    return promise;
+  }
+
+  function start(): void {
+    if (running) return;
+    running = true;
+    setImmediate(() => void run());
+  }
+
+  async function run(): Promise<void> {
+    const batch = waiting;
+    waiting = [];
+    await askTogether(client, questionsOf(batch));
+    running = false;
+    for (const { done } of batch) done();
+    if (waiting.length > 0) start();
+  }
+
+  function questionsOf(batch: readonly Waiting[]): Question[] {
+    const of = (step: Step): string[] =>
+      batch.filter((one) => one.step === step).map(({ requestId }) => requestId);
+    const [settled, marked, admitted] = [of("settle"), of("mark"), of("admit")];
+    const marks = marked.length === 0 ? [] : [{ statement: mark, values: [organizationId, marked] }];
+    if (settled.length + admitted.length === 0) return marks;
+    return [
+      BEGIN,
+      { statement: lock, values: [organizationId] },
+      ...marks,
+      ...written(settled, admitted),
+      COMMIT,
+    ];
+  }
+
+  function written(settled: string[], admitted: string[]): Question[] {
+    const nowMs = Date.now();
+    books.txn += 1;
+    const { txn } = books;
+    const posted = books.post({ ended: settled.length, begun: admitted.length });
+    const ask = (text: Question["statement"], ...values: Parameter[]): Question => ({
+      statement: text,
+      values,
+    });
+    const questions: Question[] = [];
+    if (settled.length > 0) {
+      questions.push(ask(close, organizationId, settled, txn, nowMs, CHARGE, ATTEMPTS));
+      const tokens = [PROMPT_TOKENS * settled.length, COMPLETION_TOKENS * settled.length];
+      const charge = CHARGE * settled.length;
+      questions.push(
+        ask(usage, organizationId, keyId, model, hourOf(nowMs), settled.length, ...tokens, charge),
+      );
+    }
+    if (admitted.length > 0) {
+      const terms = [keyId, model, epoch, nowMs, nowMs + TIMEOUT_MS, monthOf(nowMs), digest, HOLD, txn];
+      questions.push(ask(open, organizationId, admitted, ...terms));
+    }
+    const rows = posted.map(({ version, available: of, held: at, former, hash, ...row }) => {
+      const { kind, debit, credit, amount, requests } = row;
+      const around = [of.before, of.after, at.before, at.after];
+      return [version, kind, debit, credit, amount, ...around, requests, former, hash];
+    });
+    const { available, held, spent, version, head } = books;
+    return [
+      ...questions,
+      ask(month, organizationId, keyId, monthOf(nowMs), held, spent, nowMs),
+      ask(entries, organizationId, txn, nowMs, ...transposed<Parameter>(rows, 12)),
+      ask(balance, organizationId, available, held, spent, version, head, nowMs),
+    ];
+  }
+
+  let proofs: Promise<void> | null = null;
+
+  /** The key for all that one turn of the loop asks for. */
+  function prove(): Promise<void> {
+    proofs ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        proofs = null;
+        askTogether(reader, [{ statement: keys, values: [organizationId, keyId] }]).then(
+          () => resolve(),
+          reject,
+        );
+      });
+    });
+    return proofs;
+  }
+
+  return {
+    prove,
+    admit: async () => {
+      const requestId = newRequestId();
+      await submit(requestId, "admit");
+      await submit(requestId, "mark");
+      return requestId;
+    },
+    settle: (requestId) => submit(requestId, "settle"),
+  };
+}
