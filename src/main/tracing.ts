@@ -1,5 +1,5 @@
 // The tracing room, where the configuration asks for it: its exporter, what is counted of it, and the line in the log when a
-// collector goes and when it is back.
+// collector goes, when it is back, and when it leaves spans out.
 import type { Config } from "../config/config.ts";
 import { VERSION } from "../domain/program.ts";
 import { providerNames } from "../domain/telemetry-names.ts";
@@ -43,6 +43,11 @@ export function openTracing(
         trouble === null
           ? log.info("traces are exported again")
           : log.warn({ trouble }, "traces cannot be exported; requests are served all the same"),
+      leftOut: (spans, reason) =>
+        log.warn(
+          { spans, reason },
+          "the collector of traces took a batch and left out spans of it; requests are served all the same",
+        ),
     });
   if (exporter !== null) metrics.watchSpans(() => exporter.waiting);
   const room = new Tracing({

@@ -22,6 +22,7 @@ interface Watched {
   exported: number;
   dropped: Partial<Record<SpanLoss, number>>;
   turned: (string | null)[];
+  leftOut: [number, string | null][];
   nowMs: number;
   asked: string[];
 }
@@ -33,7 +34,14 @@ afterEach(async () => {
 
 /** An exporter to a collector that answers like this; `nowMs` moves its pauses. */
 function exporting(answer: (n: number) => Response | Promise<Response>, timeoutMs = 500): Watched {
-  const watched: Omit<Watched, "exporter"> = { exported: 0, dropped: {}, turned: [], nowMs: 0, asked: [] };
+  const watched: Omit<Watched, "exporter"> = {
+    exported: 0,
+    dropped: {},
+    turned: [],
+    leftOut: [],
+    nowMs: 0,
+    asked: [],
+  };
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -57,6 +65,7 @@ function exporting(answer: (n: number) => Response | Promise<Response>, timeoutM
       watched.dropped[reason] = (watched.dropped[reason] ?? 0) + count;
     },
     turned: (trouble) => watched.turned.push(trouble),
+    leftOut: (count, reason) => watched.leftOut.push([count, reason]),
   });
   ends.push(async () => {
     await server.stop(true);
@@ -153,6 +162,44 @@ test("what the collector says that it left out is counted apart", async () => {
   on.exporter.add(spans(5));
   await until(() => on.exported === 8);
   expect(on.dropped).toEqual({ rejected: 2 });
+});
+
+test("why it left them out is told at once, then every ten minutes at most, with all that were left out since", async () => {
+  const on = exporting((n) =>
+    Response.json({ partialSuccess: { rejectedSpans: "1", errorMessage: `too long\n(${n})` } }),
+  );
+  on.nowMs = 1_000_000;
+  const sendOne = async (nth: number): Promise<void> => {
+    on.exporter.add(spans(2));
+    await until(() => on.exported === nth);
+  };
+  await sendOne(1);
+  expect(on.leftOut).toEqual([[1, "too long (1)"]]);
+  await sendOne(2);
+  on.nowMs += 599_000;
+  await sendOne(3);
+  expect(on.leftOut).toHaveLength(1);
+  on.nowMs += 1_000;
+  await sendOne(4);
+  expect(on.leftOut.slice(1)).toEqual([[3, "too long (4)"]]);
+  expect([on.dropped, on.turned]).toEqual([{ rejected: 4 }, []]);
+});
+
+test.each([
+  ["none", Response.json({ partialSuccess: { rejectedSpans: 1 } }), null],
+  ["one that is no text", Response.json({ partialSuccess: { rejectedSpans: 1, errorMessage: [1] } }), null],
+  ["blanks", Response.json({ partialSuccess: { rejectedSpans: 1, errorMessage: " \n" } }), null],
+  [
+    "a book",
+    Response.json({ partial_success: { rejected_spans: 1, error_message: "é".repeat(900) } }),
+    "é".repeat(300),
+  ],
+  ["one of protobuf", protobuf([0x0a, 5, 8, 1, 0x12, 1, 0x61]), "a"],
+])("of a reason, %s is told as one line of at most 300 characters, or as none", async (_, answer, reason) => {
+  const on = exporting(() => answer);
+  on.exporter.add(spans(3));
+  await until(() => on.leftOut.length === 1);
+  expect(on.leftOut).toEqual([[1, reason]]);
 });
 
 test.each([

@@ -5,7 +5,7 @@ import type { Repeating } from "../lib/every.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { messageOf } from "../lib/message.ts";
 import { printExport, type Source, type Span } from "./otlp.ts";
-import { readAnswer } from "./otlp-answer.ts";
+import { readAnswer, type Taken } from "./otlp-answer.ts";
 
 /**
  * `queue_full`: they came faster than they left · `refused`: the collector took the batch and said no · `unreachable`: it was away
@@ -26,6 +26,11 @@ export interface ExporterPorts {
   dropped(reason: SpanLoss, spans: number): void;
   /** Told when exports begin to fail, with what, and with null when they are well again. */
   turned(trouble: string | null): void;
+  /**
+   * Told that the collector took batches and left out so many of their spans, with the last reason that it gave, if any: at
+   * the first, then every ten minutes at most, with all that were left out since.
+   */
+  leftOut(spans: number, reason: string | null): void;
 }
 
 export const QUEUE_SPANS = 4096;
@@ -34,6 +39,7 @@ const TRIES = 5;
 const RETRY_FIRST_MS = 1_000;
 const RETRY_AT_MOST_MS = 30_000;
 const LAST_EXPORT_MS = 2_000;
+const LEFT_OUT_TOLD_EVERY_MS = 600_000;
 const ANSWER_BYTES_MAX = 64 * 1024;
 /** What OTLP says may be sent again. */
 const RETRYABLE = new Set([429, 502, 503, 504]);
@@ -43,13 +49,15 @@ interface Batch {
   tries: number;
 }
 
-type Sent = { kind: "taken"; rejected: number } | { kind: "no" | "later"; why: string; afterMs?: number };
+type Sent = ({ kind: "taken" } & Taken) | { kind: "no" | "later"; why: string; afterMs?: number };
 
 export class SpanExporter {
   private queue: Span[] = [];
   private batch: Batch | null = null;
   private notBeforeMs = 0;
   private well = true;
+  private leftOut = 0;
+  private leftOutToldMs = Number.NEGATIVE_INFINITY;
   private stopped = false;
   private readonly repeating: Repeating;
 
@@ -104,7 +112,7 @@ export class SpanExporter {
       this.notBeforeMs = 0;
       const rejected = Math.min(sent.rejected, batch.spans.length);
       this.on.exported(batch.spans.length - rejected);
-      if (rejected > 0) this.on.dropped("rejected", rejected);
+      if (rejected > 0) this.leave(rejected, sent.reason);
       return true;
     }
     batch.tries += 1;
@@ -142,6 +150,16 @@ export class SpanExporter {
     } catch (error) {
       return { kind: "later", why: messageOf(error) };
     }
+  }
+
+  private leave(spans: number, reason: string | null): void {
+    this.on.dropped("rejected", spans);
+    this.leftOut += spans;
+    const nowMs = this.on.clock.monotonicMs();
+    if (nowMs - this.leftOutToldMs < LEFT_OUT_TOLD_EVERY_MS) return;
+    this.on.leftOut(this.leftOut, reason);
+    this.leftOut = 0;
+    this.leftOutToldMs = nowMs;
   }
 
   private turn(trouble: string | null): void {

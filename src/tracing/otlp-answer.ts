@@ -5,11 +5,15 @@
 export interface Taken {
   /** How many spans it left out. */
   rejected: number;
+  /** Why, in its own words, on one line of at most 300 characters; null where it says nothing. */
+  reason: string | null;
 }
+
+const REASON_CHARACTERS_MAX = 300;
 
 /** An answer of OTLP: an object of JSON, a message of protobuf, or nothing at all. Null for whatever else a port may say. */
 export function readAnswer(contentType: string | null, body: Uint8Array): Taken | null {
-  if (body.byteLength === 0) return { rejected: 0 };
+  if (body.byteLength === 0) return { rejected: 0, reason: null };
   if (/^application\/(x-)?protobuf\b/i.test(contentType ?? "")) return readProtobuf(body);
   return readJson(new TextDecoder().decode(body));
 }
@@ -18,7 +22,10 @@ function readJson(text: string): Taken | null {
   const said = objectIn(text);
   if (said === null) return null;
   const partial = membersOf(said["partialSuccess"] ?? said["partial_success"]);
-  return { rejected: countOf(partial["rejectedSpans"] ?? partial["rejected_spans"] ?? 0) };
+  return {
+    rejected: countOf(partial["rejectedSpans"] ?? partial["rejected_spans"] ?? 0),
+    reason: reasonOf(partial["errorMessage"] ?? partial["error_message"]),
+  };
 }
 
 type Members = Record<string, unknown>;
@@ -40,23 +47,34 @@ function countOf(said: unknown): number {
   return Number.isSafeInteger(count) && count > 0 ? count : 0;
 }
 
-/** `partial_success`, and in it `rejected_spans`: both are the first field of their message. */
-function readProtobuf(body: Uint8Array): Taken | null {
-  const partial = firstField(body);
-  if (partial === null) return null;
-  const rejected = partial instanceof Uint8Array ? firstField(partial) : 0;
-  return rejected === null ? null : { rejected: countOf(rejected) };
+/** Control characters and line ends become blanks: it stands in our log. */
+function reasonOf(said: unknown): string | null {
+  if (typeof said !== "string") return null;
+  const line = said.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
+  return line === "" ? null : [...line].slice(0, REASON_CHARACTERS_MAX).join("");
 }
 
-/** The last value of field 1, which counts; 0 where it is not there, null where this is no message. */
-function firstField(message: Uint8Array): Uint8Array | number | null {
+/** `partial_success` is field 1; in it `rejected_spans` is field 1, `error_message` field 2. */
+function readProtobuf(body: Uint8Array): Taken | null {
+  const partial = fieldOf(body, 1);
+  if (partial === null) return null;
+  if (!(partial instanceof Uint8Array)) return { rejected: 0, reason: null };
+  const rejected = fieldOf(partial, 1);
+  const reason = fieldOf(partial, 2);
+  if (rejected === null || reason === null) return null;
+  const text = reason instanceof Uint8Array ? new TextDecoder().decode(reason) : null;
+  return { rejected: countOf(rejected), reason: reasonOf(text) };
+}
+
+/** The last value of the field, which counts; 0 where it is not there, null where this is no message. */
+function fieldOf(message: Uint8Array, number: number): Uint8Array | number | null {
   const reader = { bytes: message, at: 0 };
   let found: Uint8Array | number = 0;
   while (reader.at < message.byteLength) {
     const tag = varint(reader);
     const value = tag === null ? null : valueAt(reader, tag % 8);
     if (tag === null || value === null) return null;
-    if (Math.floor(tag / 8) === 1) found = value;
+    if (Math.floor(tag / 8) === number) found = value;
   }
   return found;
 }

@@ -17,13 +17,17 @@ const [backup] = [...new Bun.Glob("/usr/lib/postgresql/*/bin/pg_basebackup").sca
 const program = process.env["PATRONI"] ?? Bun.which("patroni");
 const voice = program === null ? null : join(dirname(program), "patroni_raft_controller");
 
+/** What its Raft lacks; null where it runs. Debian's patroni comes with the program of a voice, but not with its library. */
+export function missingOf(raft: string | null): string | null {
+  if (raft === null || !existsSync(raft))
+    return "there is no patroni with Raft; PATRONI=/path/to/patroni names one";
+  const { status } = spawnSync(raft, ["--help"], { stdio: "ignore" });
+  return status === 0 ? null : `${raft} does not start; Debian's python3-pysyncobj may be missing`;
+}
+
 /** Null where it can run; else what is missing. */
 export const NO_PATRONI =
-  program === null || voice === null || !existsSync(voice)
-    ? "there is no patroni with Raft; PATRONI=/path/to/patroni names one"
-    : backup === undefined
-      ? "there is no pg_basebackup in /usr/lib/postgresql"
-      : null;
+  missingOf(voice) ?? (backup === undefined ? "there is no pg_basebackup in /usr/lib/postgresql" : null);
 
 /** A leader that is gone keeps its right for so long; the least that Patroni takes. */
 const TERMS = { ttl: 20, loop_wait: 1, retry_timeout: 3 };
