@@ -51,7 +51,7 @@ function countOf(said: unknown): number {
 function reasonOf(said: unknown): string | null {
   if (typeof said !== "string") return null;
   const line = said.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
-  return line === "" ? null : [...line].slice(0, REASON_CHARACTERS_MAX).join("");
+  return line === "" ? null : Array.from(line).slice(0, REASON_CHARACTERS_MAX).join("");
 }
 
 /** `partial_success` is field 1; in it `rejected_spans` is field 1, `error_message` field 2. */
