@@ -6,7 +6,6 @@ import { path } from "../../../dashboard/path-builder.ts";
 import { dialogTexts as words, meanwhileTexts as meanwhile } from "../../../dashboard/components/texts.ts";
 import { keysTexts as keys } from "../../../dashboard/pages/keys/texts.ts";
 import { type Browser, newMember } from "../../support/browser.ts";
-import { STORES } from "../../support/gateway.ts";
 import { type Dashboard, startDashboard, type Visitor } from "../dashboard.ts";
 import { inspect } from "../inspect.ts";
 import { keyAct, newOrganization } from "../steps.ts";
@@ -14,7 +13,8 @@ import { keyAct, newOrganization } from "../steps.ts";
 /** What the browser says of a refusal that the story is about. */
 const REFUSED = /409/;
 
-describe.each(STORES)("on %s", (store) => {
+// On SQLite the same dialogs are in `test/browser/meanwhile.test.ts`.
+describe.each(["postgres"] as const)("on %s", (store) => {
   let dashboard: Dashboard;
   let org: string;
   let owner: Browser;
