@@ -193,7 +193,7 @@ describe.each(ROLES)("%s", (role) => {
     await at("billing", `?statement=${new Date().toISOString().slice(0, 7)}`);
     const sums = page.getByRole("table", { name: statementTexts.sums }).getByRole("row");
     const closing = (await dashboard.gateway.balance(batch)).available;
-    expect(closing).toBe(nano("5") - charged);
+    expect<bigint>(closing).toBe(nano("5") - charged);
     expect(await sums.last().innerText()).toContain(exact(closing));
   });
 
