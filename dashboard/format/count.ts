@@ -3,6 +3,12 @@
 /** `12,345`. */
 export const formatCount = (count: number): string => count.toLocaleString("en-US");
 
+/** `1 request`, `12,345 requests`: a count, as a number or as it is printed, with its noun; `many` where it is not the noun and an s. */
+export const counted = (count: number | string, one: string, many = `${one}s`): string => {
+  const printed = typeof count === "number" ? formatCount(count) : count;
+  return `${printed} ${printed === "1" ? one : many}`;
+};
+
 /** `1.2M`, `34k`: for axes and tiles, where the exact figure is beside or on hover. */
 export const shortCount = (count: number): string =>
   count.toLocaleString("en-US", { notation: "compact", maximumFractionDigits: 1 });

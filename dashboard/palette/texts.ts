@@ -1,3 +1,5 @@
+import { counted } from "../format/count.ts";
+
 export const paletteTexts = {
   title: "Go to or find",
   hint: "A page, a key, a model, a request id",
@@ -5,7 +7,7 @@ export const paletteTexts = {
   results: "Results",
   searching: "Searching",
   nothing: "Nothing is called that. Whole request ids are found, and keys by what they begin with.",
-  count: (count: number) => (count === 1 ? "1 result" : `${count} results`),
+  count: (count: number) => counted(count, "result"),
   moves: "moves",
   opens: "opens",
   closes: "closes",

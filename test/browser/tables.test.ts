@@ -54,6 +54,17 @@ test("filters that nothing matches are cleared with one button, the order stays"
   expect(await page.getByLabel(keysTexts.search).inputValue()).toBe("");
 });
 
+test("what a cell says on several lines stands one below the other: the model over its project, who asked over when", async () => {
+  await visitor.open(path.organization(seeded.org, "research"));
+  const row = rowsOf(visitor, pageNames.research).first();
+  for (const cell of [0, 2]) {
+    const [first, second] = await row.getByRole("cell").nth(cell).locator("div > div.name").all();
+    const [above, below] = [await first?.boundingBox(), await second?.boundingBox()];
+    if (!above || !below) throw new Error("a cell has not two lines");
+    expect(below.y).toBeGreaterThanOrEqual(above.y + above.height);
+  }
+});
+
 test("the head stays on the screen while the rows scroll", async () => {
   const { page } = visitor;
   await visitor.resize({ ...DESKTOP, height: 240 });

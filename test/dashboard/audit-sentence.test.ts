@@ -28,6 +28,17 @@ test("a limit is raised, lowered, set or lifted, by the amounts", () => {
   expect(limit("10.000000000", null)).toBe("lifted the monthly limit of the key Batch, which was $10.00");
 });
 
+test("one request a minute and one day are told as one", () => {
+  const set = line("limits.set", { to: { requests_per_minute: 1, tokens_per_minute: 1, concurrent: 1 } });
+  expect(plain(sentenceOf(set))).toBe(
+    "set limits of Batch: 1 request per minute, 1 token per minute, 1 request at once",
+  );
+  const rule = line("alert_rule.create", { to: { kind: "days_left_below", days: 1 } });
+  expect(plain(sentenceOf(rule))).toBe("added an alert rule: days left below 1 day");
+  const output = line("key.settings", { from: { max_output_tokens: 512 }, to: { max_output_tokens: 1 } });
+  expect(plain(sentenceOf(output))).toBe("changed the key Batch: maximum output 1 token (was 512 tokens)");
+});
+
 test("limits of a rate are told as far as they changed", () => {
   const set = (from: object, to: object) => plain(sentenceOf(line("limits.set", { from, to })));
   expect(set({ requests_per_minute: null }, { requests_per_minute: 60, concurrent: null })).toBe(

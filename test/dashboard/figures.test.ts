@@ -1,7 +1,7 @@
 // Figures as people read them: no more digits than say something, and never more of a share than there is.
 import { expect, test } from "bun:test";
 import { changeText } from "../../dashboard/components/change-text.ts";
-import { formatShare } from "../../dashboard/format/count.ts";
+import { counted, formatShare } from "../../dashboard/format/count.ts";
 import { readableTimes, relativeTime } from "../../dashboard/format/time.ts";
 
 test("a share is whole where it is nothing or all, and close to all of it is not all", () => {
@@ -13,6 +13,18 @@ test("a share is whole where it is nothing or all, and close to all of it is not
   ]);
   expect(formatShare(99_999, 100_000)).toBe("99.9 %");
   expect(formatShare(1, 100_000)).toBe("0.1 %");
+});
+
+test("one of them is told as one, none and several as several", () => {
+  expect([counted(0, "request"), counted(1, "request"), counted(12_345, "request")]).toEqual([
+    "0 requests",
+    "1 request",
+    "12,345 requests",
+  ]);
+  expect([counted("1", "entry", "entries"), counted("2", "entry", "entries")]).toEqual([
+    "1 entry",
+    "2 entries",
+  ]);
 });
 
 test("a change has as many digits as say something, and is told as times where percents say nothing", () => {

@@ -1,8 +1,10 @@
+import { counted } from "../../format/count.ts";
+
 export const ledgerTexts = {
   title: "Ledger entries",
   entry: (n: string) => `#${n}`,
   booked: "Booked",
-  shared: (requests: string) => `one of ${requests} requests`,
+  shared: (requests: string) => `one of ${counted(requests, "request")}`,
   none: "This request moved no credits.",
   verify: "Verify this charge",
   again: "Verify again",
@@ -10,7 +12,7 @@ export const ledgerTexts = {
   about:
     "Checked by your browser from the signed release, the signed receipt and the ledger's entries: nothing of it is taken on our word.",
   insecure: "Your browser checks signatures and hashes only on pages that came by https.",
-  follow: (left: string) => `Follow the chain to its head (${left} entries)`,
+  follow: (left: string) => `Follow the chain to its head (${counted(left, "entry", "entries")})`,
   reached: (n: string, head: string) => `#${n} of #${head}`,
   verdicts: {
     holds: "Every step holds.",

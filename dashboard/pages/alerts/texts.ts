@@ -1,3 +1,5 @@
+import { counted } from "../../format/count.ts";
+
 export const alertsTexts = {
   lead: "One message when a condition begins to hold, not one per request. Messages go to mailboxes and signed webhooks.",
   addRule: "Add a rule",
@@ -36,13 +38,13 @@ export const alertsTexts = {
     `Nobody is told any more when ${condition}. Messages that were sent stay listed.`,
   removeChannel: (name: string) => `Remove ${name}`,
   removeChannelHelp: "No message goes there any more. Rules that tell it keep their other channels.",
-  tries: (count: number) => (count === 1 ? "1 try" : `${count} tries`),
+  tries: (count: number) => counted(count, "try", "tries"),
   nextTry: "next try",
   kinds: { webhook: "Webhook", mail: "Mail", dashboard: "This page" },
   keyLimitOf: (name: string, value: string) => `${name} has used ${value} of its limit`,
   conditions: {
     balance_below: (value: string) => `available credits fall below ${value}`,
-    days_left_below: (value: string) => `credits last less than ${value} days`,
+    days_left_below: (value: string) => `credits last less than ${counted(value, "day")}`,
     key_limit: (value: string) => `a key has used ${value} of its limit`,
     spend_per_day: (value: string) => `spend of a day passes ${value}`,
     error_rate: (value: string) => `errors pass ${value} of requests`,

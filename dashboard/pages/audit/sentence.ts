@@ -4,6 +4,7 @@ import { compareMoney, exactMoney, formatMoney } from "../../format/money.ts";
 import { formatTarget, targetOf } from "../../format/change.ts";
 import { formatDay } from "../../format/time.ts";
 import type { Row } from "../../api/routes.ts";
+import { counted } from "../../format/count.ts";
 
 /** Plain words, and names that stand out. */
 export type Part = string | { name: string };
@@ -202,7 +203,10 @@ function settingsOf({ it, before, after }: Line): Part[] {
 const KEY_SETTINGS: Readonly<Record<string, readonly [string, (value: unknown) => string]>> = {
   day_limit_usd: ["daily limit", usd],
   week_limit_usd: ["weekly limit", usd],
-  max_output_tokens: ["maximum output", (value) => (typeof value === "number" ? `${value} tokens` : "none")],
+  max_output_tokens: [
+    "maximum output",
+    (value) => (typeof value === "number" ? counted(value, "token") : "none"),
+  ],
   allowed_models: ["models", (value) => (Array.isArray(value) ? value.map(textOf).join(" and ") : "all")],
   expires_at: ["ends on", (value) => (typeof value === "string" ? formatDay(value) : "no day")],
 };
@@ -212,7 +216,7 @@ function ratesSet({ it, before, after }: Line): Part[] {
   const changes = Object.entries(RATES).flatMap(([field, words]) => {
     const [was, is] = [before[field] ?? null, after[field] ?? null];
     if (was === is) return [];
-    const told = is === null ? `no limit of ${words}` : `${textOf(is)} ${words}`;
+    const told = is === null ? `no limit of ${words.many}` : rateOf(is, words);
     return [was === null ? told : `${told} (was ${textOf(was)})`];
   });
   const model = after["model"];
@@ -228,11 +232,17 @@ function ratesSet({ it, before, after }: Line): Part[] {
   ];
 }
 
-const RATES = {
-  requests_per_minute: "requests per minute",
-  tokens_per_minute: "tokens per minute",
-  concurrent: "requests at once",
+interface RateWords {
+  one: string;
+  many: string;
+}
+const RATES: Readonly<Record<string, RateWords>> = {
+  requests_per_minute: { one: "request per minute", many: "requests per minute" },
+  tokens_per_minute: { one: "token per minute", many: "tokens per minute" },
+  concurrent: { one: "request at once", many: "requests at once" },
 };
+
+const rateOf = (limit: unknown, { one, many }: RateWords): string => counted(textOf(limit), one, many);
 
 /** `key limit 90 %`. */
 function ruleOf(rule: Values): string {
@@ -242,7 +252,7 @@ function ruleOf(rule: Values): string {
       : typeof rule["percent"] === "number"
         ? ` ${rule["percent"]}\u00a0%`
         : typeof rule["days"] === "number"
-          ? ` ${rule["days"]} days`
+          ? ` ${counted(rule["days"], "day")}`
           : "";
   return `${textOf(rule["kind"]).replaceAll("_", " ")}${threshold}${rule["on"] === false ? ", off" : ""}`;
 }

@@ -10,6 +10,7 @@ import { Loaded } from "../../components/states.tsx";
 import { entryKindNames } from "../../components/entry-kinds.ts";
 import { formatCount } from "../../format/count.ts";
 import { path } from "../../path-builder.ts";
+import { referenceWords } from "./reference-words.ts";
 import { entryTexts as words } from "./entry-texts.ts";
 
 type Detail = Answer<"GET /orgs/{org}/billing/ledger/{entry}">;
@@ -76,7 +77,9 @@ const Moved = ({ of: { entry, balance_usd } }: { of: Detail }) => (
       <Line label={words.balance}>
         <ExactMoney usd={balance_usd} />
       </Line>
-      {entry.reference !== null && <Line label={words.reference}>{entry.reference}</Line>}
+      {entry.reference !== null && (
+        <Line label={words.reference}>{referenceWords(entry.kind, entry.reference)}</Line>
+      )}
     </Table.Tbody>
   </Table>
 );

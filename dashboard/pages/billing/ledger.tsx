@@ -17,6 +17,7 @@ import { formatMonth, lastMonths, monthWindow } from "../../format/month.ts";
 import { path } from "../../path-builder.ts";
 import { EntryDrawer } from "./entry-drawer.tsx";
 import { entryTexts } from "./entry-texts.ts";
+import { referenceWords } from "./reference-words.ts";
 import { billingTexts as words } from "./texts.ts";
 import { tableTexts } from "../../components/texts.ts";
 
@@ -132,13 +133,13 @@ const columns = (org: string): Column<LedgerEntry>[] => [
   {
     title: words.columns.reference,
     wider: true,
-    cell: ({ reference }) =>
+    cell: ({ kind, reference }) =>
       reference?.startsWith("req_") === true ? (
         <Link to={path.organization(org, "activity")} search={{ req: reference }} size="sm" className="name">
           {reference}
         </Link>
       ) : (
-        <span className="name">{reference ?? ""}</span>
+        <span className="name">{reference === null ? "" : referenceWords(kind, reference)}</span>
       ),
   },
   {

@@ -1,12 +1,12 @@
 import { entryKindNames } from "../../components/entry-kinds.ts";
+import { counted } from "../../format/count.ts";
 
 export const billingTexts = {
   lead: "Credits are prepaid. What a request may cost at most is held before it is dispatched; the rest comes back when it ends.",
   add: "Add credits",
   available: "Available",
   held: "Held",
-  open: (count: string) =>
-    count === "0" ? "nothing is running" : count === "1" ? "by 1 request" : `by ${count} requests`,
+  open: (count: string) => (count === "0" ? "nothing is running" : `by ${counted(count, "request")}`),
   debt: "Debt",
   noDebt: "nothing is owed",
   debtNote: "requests are rejected until it is paid; the next top-up pays it first.",
@@ -33,7 +33,7 @@ export const billingTexts = {
   heldRows: "Holds",
   heldRowsShown: { false: "Hidden", true: "Shown" },
   csv: "Download CSV",
-  requests: (count: string) => `${count} requests`,
+  requests: (count: string) => counted(count, "request"),
   kinds: entryKindNames,
   columns: {
     at: "Time",

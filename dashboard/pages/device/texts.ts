@@ -1,3 +1,5 @@
+import { counted } from "../../format/count.ts";
+
 export const deviceTexts = {
   title: "Log in the command line",
   lead: "Type the code that ./tollgate login shows in your terminal, or compare it with the one here.",
@@ -11,7 +13,7 @@ export const deviceTexts = {
   askedAt: "Asked",
   gets: "It would get",
   key: (name: string, days: number) =>
-    `The management key “${name}”, for ${days} days. It may do everything that an operator may.`,
+    `The management key “${name}”, for ${counted(days, "day")}. It may do everything that an operator may.`,
   onlyYours:
     "Approve it only if you started ./tollgate login yourself a moment ago. Nobody has a reason to send you a code.",
   back: "Another code",

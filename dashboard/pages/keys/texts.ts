@@ -1,3 +1,5 @@
+import { counted } from "../../format/count.ts";
+
 export const keysTexts = {
   lead: "A key is what your programs send. A revoked key stops on its very next request.",
   create: "Create key",
@@ -72,7 +74,7 @@ export const keysTexts = {
   notRevoked: "In use or paused",
   stateLimit: "limit reached",
   revokedHidden: (count: number) =>
-    `${count} revoked or expired ${count === 1 ? "key is" : "keys are"} hidden.`,
+    `${counted(count, "revoked or expired key is", "revoked or expired keys are")} hidden.`,
   showRevoked: "Show",
   empty: "No keys yet. A program needs one to call a model; it is shown once, when it is made.",
   edit: "Edit",
@@ -96,7 +98,7 @@ export const keysTexts = {
   noMaker: "command line",
   left: "left",
   orphans: (count: number) =>
-    `${count} active ${count === 1 ? "key was" : "keys were"} made by somebody who has left. ${count === 1 ? "It works" : "They work"} until ${count === 1 ? "it is" : "they are"} revoked.`,
+    `${counted(count, "active key was", "active keys were")} made by somebody who has left. ${count === 1 ? "It works" : "They work"} until ${count === 1 ? "it is" : "they are"} revoked.`,
   replayed: "This key had been made already. Its secret was shown then and is not shown again.",
   menu: (name: string) => `Actions for ${name}`,
   revokeOld: (prefix: string) => `Revoke the old ${prefix}…`,

@@ -1,3 +1,5 @@
+import { counted } from "../../format/count.ts";
+
 export const modelsTexts = {
   lead: "Prices and bounds are those of the signed release that a route serves. An approval never opens a route that is not live.",
   search: "Search",
@@ -12,7 +14,8 @@ export const modelsTexts = {
   price: (input: string, cached: string, output: string) =>
     `${input} in · ${cached} cached · ${output} out, per 1 M tokens`,
   vectorPrice: (input: string) => `${input} per 1 M tokens that go in`,
-  vectorBounds: (context: string) => `embeddings: ${context} tokens in one request, all inputs together`,
+  vectorBounds: (context: string) =>
+    `embeddings: ${counted(context, "token")} in one request, all inputs together`,
   classes: {
     cache_write_per_million: (usd: string) => `${usd} to write to the cache`,
     cache_write_1h_per_million: (usd: string) => `${usd} to write to it for an hour`,
@@ -22,10 +25,11 @@ export const modelsTexts = {
   },
   calls: (usd: string, most: string) =>
     `${usd} per 1,000 paid calls of the provider, at most ${most} a request`,
-  above: (tokens: string, prices: string) => `prompts above ${tokens} tokens: ${prices}`,
+  above: (tokens: string, prices: string) => `prompts above ${counted(tokens, "token")}: ${prices}`,
   serviceTier: (name: string, factor: string) => `service tier ${name}: × ${factor}`,
   minimum: (usd: string) => `at least ${usd} a request`,
-  bounds: (context: string, output: string) => `${context} tokens of context, up to ${output} of output`,
+  bounds: (context: string, output: string) =>
+    `${counted(context, "token")} of context, up to ${output} of output`,
   reasoning: (modes: string, fallback: string) => `reasoning: ${modes} (default ${fallback})`,
   can: {
     tools: "tools",

@@ -1,3 +1,5 @@
+import { counted } from "../../format/count.ts";
+
 export const organizationsTexts = {
   lead: "Every organization of this gateway, with what it has and what it spends. A name opens its pages as its members see them.",
   create: "Create organization",
@@ -15,7 +17,7 @@ export const organizationsTexts = {
     lastRequest: "Last request",
     actions: "Actions",
   },
-  asked: (count: number) => `${count} ${count === 1 ? "entitlement waits" : "entitlements wait"}`,
+  asked: (count: number) => counted(count, "entitlement waits", "entitlements wait"),
   debt: "debt",
   paid: "paid workspace",
   rename: "Rename",
@@ -27,7 +29,7 @@ export const organizationsTexts = {
   inviteFirst:
     "Nobody belongs to this organization yet. The owner makes keys, buys credits and invites the others.",
   inviteMore: (members: number) =>
-    `This organization has ${members} ${members === 1 ? "member" : "members"}. A further owner may do everything in it.`,
+    `This organization has ${counted(members, "member")}. A further owner may do everything in it.`,
   email: "Email",
   invited: (email: string, name: string) => `${email} is invited to ${name}`,
   sendLink: "Send this link to the person yourself.",

@@ -103,11 +103,13 @@ const Figures = ({ org, range, of }: FiguresProps) => (
         to={path.organization(org, "activity")}
         search={{ range, state: "released" }}
       >
-        {of.requests === 0 ? "–" : formatShare(of.error_rate * 100, 100)}
+        {of.requests === of.running ? "–" : formatShare(of.error_rate * 100, 100)}
       </Tile>
       <Tile
         title={words.firstToken}
-        note={words.p95(of.first_part_ms.p95 === null ? "–" : formatSpan(of.first_part_ms.p95))}
+        note={
+          of.first_part_ms.p95 === null ? words.noneAnswered : words.p95(formatSpan(of.first_part_ms.p95))
+        }
         to={path.organization(org, "activity")}
         search={{ range, state: "settled" }}
       >

@@ -15,6 +15,7 @@ export const overviewTexts = {
   errorsNote: "of ended requests, by the provider or the gateway",
   firstToken: "First token, median",
   p95: (span: string) => `95 % within ${span}`,
+  noneAnswered: "nothing was answered in this time",
   refused: "Rejected",
   noRefusals: "nothing was turned away",
   byCode: "before anything was held, by cause below",
@@ -31,8 +32,8 @@ export const overviewTexts = {
   change: "Change",
   unusual: (times: string, spent: string, usual: string, whose: readonly string[]) =>
     `Today is ${times} × a usual day: ${spent} so far, ${usual} on a usual day${whose.length === 0 ? "" : `; of it ${whose.join(" and ")}`}.`,
-  ofKey: (percent: number, name: string) => `${percent} % by the key ${name}`,
-  ofModel: (percent: number, model: string) => `${percent} % on ${model}`,
+  ofKey: (percent: number, name: string) => `${percent}\u00a0% by the key ${name}`,
+  ofModel: (percent: number, model: string) => `${percent}\u00a0% on ${model}`,
   allCauses: (count: string) => `Show all ${count} causes`,
   allWarnings: (count: string) => `Show all ${count}`,
   topModels: "Models",

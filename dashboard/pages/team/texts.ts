@@ -1,3 +1,5 @@
+import { counted } from "../../format/count.ts";
+
 export const teamTexts = {
   lead: "Who belongs to this organization, and what each person may do.",
   members: "Members",
@@ -43,11 +45,11 @@ export const teamTexts = {
   leave: "Leave",
   leaveTitle: (organization: string) => `Leave ${organization}`,
   leaveHelp: "You lose access to the organization at once. Only an invitation brings you back.",
-  keysOf: (count: number, name: string) => `${count} ${count === 1 ? "key" : "keys"} of ${name}`,
+  keysOf: (count: number, name: string) => `${counted(count, "key")} of ${name}`,
   keysStay: (count: number) =>
     count === 0
       ? "There are no active keys of this person here."
-      : `${count} active ${count === 1 ? "key" : "keys"} of this person ${count === 1 ? "keeps" : "keep"} working until revoked on the keys page.`,
+      : `${counted(count, "active key")} of this person ${count === 1 ? "keeps" : "keep"} working until revoked on the keys page.`,
   lastOwner: "The last owner cannot leave. Make somebody else an owner first.",
   invite: "Invite",
   inviteTitle: (organization: string) => `Invite to ${organization}`,

@@ -1,3 +1,5 @@
+import { counted } from "../../format/count.ts";
+
 export const usageTexts = {
   views: {
     title: "Views",
@@ -78,8 +80,8 @@ export const usageTexts = {
     raise: "Raise limit",
   },
   savings: {
-    title: "Saved, and elsewhere",
-    replays: (count: string) => (count === "1" ? "1 repeat was answered" : `${count} repeats were answered`),
+    title: "Savings, and other models' prices",
+    replays: (count: string) => counted(count, "repeat was answered", "repeats were answered"),
     saved: "with what had been paid already, and saved",
     noReplays:
       "No request was repeated with its Idempotency-Key: repeats are answered from what was kept, at no charge.",

@@ -57,13 +57,16 @@ const TrafficTiles = ({ of }: { of: TrafficNow }) => (
       <Money usd={of.now.charge_usd} />
     </Tile>
     <Tile title={words.errors} note={words.errorsNote}>
-      {formatShare(of.error_rate * 100, 100)}
+      {endedNone(of) ? "–" : formatShare(of.error_rate * 100, 100)}
     </Tile>
     <Tile title={words.refused} note={words.refusedNote}>
       {formatCount(of.refused)}
     </Tile>
   </>
 );
+
+/** Neither charged nor failed: there is nothing to have a share of. */
+const endedNone = ({ now, error_rate }: TrafficNow): boolean => now.requests === 0 && error_rate === 0;
 
 /** How the two days compare, in words. */
 function beside(now: number, before: number): string {
@@ -73,9 +76,16 @@ function beside(now: number, before: number): string {
   return percent > 0 ? words.more(`${formatCount(percent)} %`) : words.less(`${-percent} %`);
 }
 
-const MarginTiles = ({ of }: { of: Answer<"GET /operator/home/margin"> }) => (
+type MarginNow = Answer<"GET /operator/home/margin">;
+
+function marginNote({ margin_percent, models }: MarginNow): string {
+  if (models.length === 0) return words.marginNothing;
+  return margin_percent === null ? words.marginUnknown : words.marginNote;
+}
+
+const MarginTiles = ({ of }: { of: MarginNow }) => (
   <>
-    <Tile title={words.margin} note={of.margin_percent === null ? words.marginUnknown : words.marginNote}>
+    <Tile title={words.margin} note={marginNote(of)}>
       {marginText(of.margin_percent)}
     </Tile>
     <Tile title={words.variance} note={words.varianceNote} to={path.operator("providers")}>

@@ -1,3 +1,5 @@
+import { counted } from "../../../format/count.ts";
+
 export const operatorHomeTexts = {
   lead: "The whole installation at a glance: what goes through, what is earned, who serves it, what needs doing.",
   requests: "Requests, 24 hours",
@@ -11,6 +13,7 @@ export const operatorHomeTexts = {
   marginNote: "against list prices, where they are known",
   /** Of an amount in words, least first; once where both are the same. */
   between: (least: string, most: string) => (least === most ? least : `${least} to ${most}`),
+  marginNothing: "nothing was charged",
   marginUnknown: "no list price is known for these models",
   variance: "Paid by the platform, 30 days",
   varianceNote: "price above what customers were charged",
@@ -28,7 +31,8 @@ export const operatorHomeTexts = {
   same: "as the day before",
   nothingBefore: "nothing the day before",
   traffic: "Requests by hour (UTC)",
-  trafficSummary: (requests: string, charged: string) => `${requests} requests and ${charged} in 24 hours.`,
+  trafficSummary: (requests: string, charged: string) =>
+    `${counted(requests, "request")} and ${charged} in 24 hours.`,
   trafficSeries: "Requests",
   hour: "Hour (UTC)",
   providers: "Providers, worst first",

@@ -1,3 +1,5 @@
+import { counted } from "../../../format/count.ts";
+
 export const operatorLedgerTexts = {
   lead: "Checks every rule of the books in one snapshot while traffic runs, the same as ./tollgate ledger audit.",
   run: "Run the audit",
@@ -6,7 +8,7 @@ export const operatorLedgerTexts = {
   notRun: "The audit reads every entry, request and balance and recomputes every charge.",
   ok: "Every rule holds.",
   broken: (count: number) =>
-    `${count} ${count === 1 ? "violation" : "violations"}. Paid requests of that organization should stop until it is understood.`,
+    `${counted(count, "violation")}. Paid requests of that organization should stop until it is understood.`,
   drift: "Difference in the sums",
   driftNote: "has to be zero",
   variance: "Paid by the platform",

@@ -4,8 +4,9 @@ import { Alert, List, Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Answer } from "../../../api/routes.ts";
 import { Time } from "../../../components/figures.tsx";
-import { formatCount } from "../../../format/count.ts";
+
 import { operatorRoutesTexts as words } from "./texts.ts";
+import { formatCount } from "../../../format/count.ts";
 
 type VerifiedRelease = Answer<"POST /operator/releases/verify">;
 type PriceLine = VerifiedRelease["prices"][number];
@@ -92,7 +93,7 @@ const Use = ({ of }: { of: VerifiedRelease["use"] }) => (
     <List size="sm" aria-label={words.used(of.model)}>
       {of.data.map(({ org, name, requests }) => (
         <List.Item key={org} className="name">
-          {words.user(name, requests, formatCount(requests))}
+          {words.user(name, requests)}
         </List.Item>
       ))}
     </List>

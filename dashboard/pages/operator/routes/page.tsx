@@ -12,7 +12,7 @@ import { Page } from "../../../components/page.tsx";
 import { ModelLimits } from "../../../components/rate-limits.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
-import { formatCount, formatShare } from "../../../format/count.ts";
+import { formatShare } from "../../../format/count.ts";
 import { isZero } from "../../../format/money.ts";
 import { text, useFilters } from "../../../filters.ts";
 import { formatSpan, formatTime } from "../../../format/time.ts";
@@ -164,11 +164,13 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
     figures: true,
     cell: ({ recent }) => (
       <Stack gap={0} align="flex-end">
-        <span>{words.requests(formatCount(recent.requests))}</span>
-        <Text size="xs" c="dimmed">
-          {words.errors(formatShare(recent.error_rate * 100, 100))}
-          {recent.first_part_ms_p50 !== null && ` · ${formatSpan(recent.first_part_ms_p50)}`}
-        </Text>
+        <span>{words.requests(recent.requests)}</span>
+        {recent.requests > 0 && (
+          <Text size="xs" c="dimmed">
+            {words.errors(formatShare(recent.error_rate * 100, 100))}
+            {recent.first_part_ms_p50 !== null && ` · ${formatSpan(recent.first_part_ms_p50)}`}
+          </Text>
+        )}
       </Stack>
     ),
   },

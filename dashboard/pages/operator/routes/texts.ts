@@ -1,3 +1,5 @@
+import { counted } from "../../../format/count.ts";
+
 export const operatorRoutesTexts = {
   liveFor: (span: string) => `for ${span}`,
   lead: "A route serves only with a fresh release that a trusted key has signed. Sign with ./tollgate release sign; private keys never come here.",
@@ -40,8 +42,7 @@ export const operatorRoutesTexts = {
   above: (price: string, tokens: string) => `${price}, prompts above ${tokens}`,
   used: (model: string) => `Who used ${model} in the last 30 days`,
   nobody: "Nobody.",
-  user: (name: string, requests: number, count: string) =>
-    `${name}: ${count} ${requests === 1 ? "request" : "requests"}`,
+  user: (name: string, requests: number) => `${name}: ${counted(requests, "request")}`,
   users: (organizations: number, requests: string) =>
     organizations === 1
       ? `1 organization, requests: ${requests}`
@@ -77,13 +78,13 @@ export const operatorRoutesTexts = {
   trustedLead:
     "Releases signed by another key are rejected. The keys are in the configuration; the private ones stay with whoever signs.",
   noTrustedKeys: "No key is trusted: nothing can be published.",
-  inUse: (routes: number) => (routes === 1 ? "1 route now" : `${routes} routes now`),
+  inUse: (routes: number) => `${counted(routes, "route")} now`,
   history: "History",
   rates: "Limits of the model",
   ratesOf: (model: string) => `Limits of ${model} for each organization`,
   historyOf: (route: string) => `Releases of ${route}`,
-  circuit: (failures: number) => (failures === 1 ? "1 failure in a row" : `${failures} failures in a row`),
-  requests: (count: string) => `${count} requests`,
+  circuit: (failures: number) => `${counted(failures, "failure")} in a row`,
+  requests: (count: number) => counted(count, "request"),
   errors: (share: string) => `${share} errors`,
   columns: {
     route: "Route",

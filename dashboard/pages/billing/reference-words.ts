@@ -1,0 +1,22 @@
+// What a ledger entry goes by, in plain words: `operator: INV-1` of a grant is `granted by the operator, INV-1`.
+
+const BY_THE_OPERATOR: Readonly<Record<string, string>> = {
+  grant: "granted by the operator",
+  purchase: "entered by the operator",
+  refund: "given back by the operator",
+};
+
+const BY_OTHERS: Readonly<Record<string, string>> = {
+  stripe: "through Stripe",
+  test: "as a test",
+  manual: "by invoice",
+};
+
+/** A reference of another shape, or from where nobody wrote words for, is told as it stands. */
+export function referenceWords(kind: string, reference: string): string {
+  const [, source, id] = /^([a-z]+): (.+)$/s.exec(reference) ?? [];
+  if (source === undefined || id === undefined) return reference;
+  if (source === "operator") return `${BY_THE_OPERATOR[kind] ?? "by the operator"}, ${id}`;
+  const words = Object.hasOwn(BY_OTHERS, source) ? BY_OTHERS[source] : undefined;
+  return words === undefined ? reference : `${words}, ${id}`;
+}

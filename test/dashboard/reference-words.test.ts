@@ -1,0 +1,15 @@
+// What a ledger entry goes by, as people read it.
+import { expect, test } from "bun:test";
+import { referenceWords } from "../../dashboard/pages/billing/reference-words.ts";
+
+test("credits of the operator are told in plain words, with what they go by", () => {
+  expect(referenceWords("grant", "operator: INV-1")).toBe("granted by the operator, INV-1");
+  expect(referenceWords("refund", "operator: INV: 2")).toBe("given back by the operator, INV: 2");
+  expect(referenceWords("debt_paid", "operator: INV-3")).toBe("by the operator, INV-3");
+  expect(referenceWords("purchase", "stripe: cs_1")).toBe("through Stripe, cs_1");
+});
+
+test("what nobody wrote words for stays as it stands", () => {
+  for (const reference of ["other: 1", "constructor: 1", "req_1", "INV-1", ""])
+    expect(referenceWords("purchase", reference)).toBe(reference);
+});
