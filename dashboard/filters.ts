@@ -1,6 +1,7 @@
 // What a page shows lives in the query string: back, reload and a pasted link give the same view. Each page names its
 // filters with their fallbacks; a value that is not allowed falls back.
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
 
 /** Reads one value of the query string. */
 export type Filter<Value extends string> = (text: string | undefined) => Value;
@@ -20,18 +21,36 @@ export type Filters<S extends Shape> = { [Name in keyof S]: ReturnType<S[Name]> 
 
 export type SetFilters<S extends Shape> = (change: Partial<Filters<S>>, how?: { typed?: boolean }) => void;
 
-/** The page's filters and a setter; what equals its fallback leaves the address. Typed text is no step for Back. */
+/**
+ * The page's filters, the same object until one of them changes, and a setter; what equals its fallback leaves the address. Typed
+ * text is no step for Back. Whoever calls it is drawn again for these names of the address and for no other.
+ */
 export function useFilters<S extends Shape>(shape: S): [Filters<S>, SetFilters<S>] {
-  const search: Record<string, unknown> = useSearch({ strict: false });
+  const found: Readonly<Record<string, string>> = useSearch({
+    strict: false,
+    select: (search: Record<string, unknown>) =>
+      Object.fromEntries(
+        Object.keys(shape).flatMap((name) => {
+          const value = search[name];
+          return typeof value === "string" ? [[name, value] as const] : [];
+        }),
+      ),
+    structuralSharing: true,
+  });
+  const filters = useMemo(
+    () =>
+      Object.fromEntries(
+        Object.entries(shape).map(([name, filter]) => [name, filter(found[name])]),
+      ) as Filters<S>,
+    [found, shape],
+  );
+  return [filters, useSetFilters(shape)];
+}
+
+/** The setter alone: who only sets is not drawn again when the address changes. */
+export function useSetFilters<S extends Shape>(shape: S): SetFilters<S> {
   const navigate = useNavigate();
-  const read = (name: string): string | undefined => {
-    const value = search[name];
-    return typeof value === "string" ? value : undefined;
-  };
-  const filters = Object.fromEntries(
-    Object.entries(shape).map(([name, filter]) => [name, filter(read(name))]),
-  ) as Filters<S>;
-  const change: SetFilters<S> = (wanted, { typed = false } = {}) => {
+  return (wanted, { typed = false } = {}) => {
     const changed = Object.entries(wanted).map(([name, value]) => [
       name,
       value === shape[name]?.(undefined) ? undefined : value,
@@ -43,7 +62,6 @@ export function useFilters<S extends Shape>(shape: S): [Filters<S>, SetFilters<S
       resetScroll: false,
     });
   };
-  return [filters, change];
 }
 
 export const parseSearch = (query: string): Record<string, string> =>

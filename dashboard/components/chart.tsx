@@ -3,7 +3,7 @@
 import { BarChart, ChartTooltip } from "@mantine/charts";
 import { ColorSwatch, Group, Text } from "@mantine/core";
 import { useResizeObserver } from "@mantine/hooks";
-import { type SyntheticEvent, useId } from "react";
+import { memo, type SyntheticEvent, useId } from "react";
 import { type BarShapeProps, Rectangle } from "recharts";
 import { shortCount } from "../format/count.ts";
 import { formatHeight } from "../format/money.ts";
@@ -49,7 +49,7 @@ export interface ChartProps {
 const keyOf = (index: number): string => `series${index}`;
 const placeOf = (key: string): number => Number(key.slice(keyOf(0).length - 1));
 
-export default function Chart(props: ChartProps) {
+function Chart(props: ChartProps) {
   const { buckets, series, running, measured, height, onPick } = props;
   const hatch = useId();
   const [box, { width }] = useResizeObserver<HTMLDivElement>();
@@ -128,6 +128,18 @@ export default function Chart(props: ChartProps) {
     </div>
   );
 }
+
+/** Drawn again for other bars, not for each answer and each change of the page around it: drawing is dear. */
+export default memo(
+  Chart,
+  ({ buckets, series, ...before }, now) =>
+    before.bucket === now.bucket &&
+    before.running === now.running &&
+    before.measured === now.measured &&
+    before.height === now.height &&
+    before.onPick === now.onPick &&
+    JSON.stringify([buckets, series]) === JSON.stringify([now.buckets, now.series]),
+);
 
 /** Below the chart, however many lines it takes: the height of the bars is theirs. */
 const Legend = ({ series }: Pick<ChartProps, "series">) => (

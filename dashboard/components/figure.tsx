@@ -1,7 +1,7 @@
 // A chart with its table beside it: the same data, one switch, and a sentence for those who see neither. Until the chart
 // has arrived its place is kept, so that nothing below it moves, and its table is there for whoever reads without seeing.
 import { Box, Group, Paper, SegmentedControl, Skeleton, Text, Title, VisuallyHidden } from "@mantine/core";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { lazy, type ReactNode, Suspense, useLayoutEffect, useRef, useState } from "react";
 import { figureTexts } from "./texts.ts";
 import type { ChartProps } from "./chart.tsx";
 
@@ -20,8 +20,18 @@ interface FigureProps extends Omit<ChartProps, "height"> {
   table: ReactNode;
 }
 
-export function Figure({ title, summary, table, height = USUAL_HEIGHT, ...chart }: FigureProps) {
+export function Figure({ title, summary, table, height = USUAL_HEIGHT, onPick, ...chart }: FigureProps) {
   const [shown, setShown] = useState<"chart" | "table">("chart");
+  const latest = useRef(onPick);
+  useLayoutEffect(() => {
+    latest.current = onPick;
+  });
+  // The same at every drawing: a chart is not drawn again for what a click on it would do now.
+  const [pick] = useState(
+    () =>
+      (...picked: Parameters<NonNullable<typeof onPick>>) =>
+        latest.current?.(...picked),
+  );
   return (
     <Paper withBorder p="md">
       <Group justify="space-between" mb="sm" gap="xs">
@@ -54,7 +64,7 @@ export function Figure({ title, summary, table, height = USUAL_HEIGHT, ...chart 
           }
         >
           <div role="img" className="chart" aria-label={`${title}. ${summary}`}>
-            <Chart {...chart} height={height} />
+            <Chart {...chart} height={height} onPick={onPick && pick} />
           </div>
         </Suspense>
       )}

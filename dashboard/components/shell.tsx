@@ -74,7 +74,7 @@ export function Shell({ groups, place, person, banner }: ShellProps) {
 }
 
 function Navigation({ title, entries }: NavigationGroup) {
-  const { pathname } = useLocation();
+  const pathname = useLocation({ select: (location) => location.pathname });
   return (
     <>
       {title !== null && (

@@ -1,7 +1,11 @@
 // Whole numbers and shares as people read them; the same everywhere, whatever the browser's language.
 
+/** Made once each: a table prints hundreds of counts. */
+const WHOLE = new Intl.NumberFormat("en-US");
+const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
+
 /** `12,345`. */
-export const formatCount = (count: number): string => count.toLocaleString("en-US");
+export const formatCount = (count: number): string => WHOLE.format(count);
 
 /** `1 request`, `12,345 requests`: a count, as a number or as it is printed, with its noun; `many` where it is not the noun and an s. */
 export const counted = (count: number | string, one: string, many = `${one}s`): string => {
@@ -10,8 +14,7 @@ export const counted = (count: number | string, one: string, many = `${one}s`): 
 };
 
 /** `1.2M`, `34k`: for axes and tiles, where the exact figure is beside or on hover. */
-export const shortCount = (count: number): string =>
-  count.toLocaleString("en-US", { notation: "compact", maximumFractionDigits: 1 });
+export const shortCount = (count: number): string => COMPACT.format(count);
 
 /**
  * `part` of `whole` as `1.5 %`, nothing and all of it as `0 %` and `100 %`, which no other share reads as; `–` where there is

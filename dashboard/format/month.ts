@@ -1,5 +1,7 @@
 // Months are `YYYY-MM` strings in UTC, as the ledger and every limit count them.
 
+/** Made once: each one costs as much as a hundred months that it prints. */
+const NAMES = new Intl.DateTimeFormat("en", { month: "long", timeZone: "UTC" });
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
 
 /** This month and those before it, newest first. */
@@ -12,7 +14,7 @@ export function lastMonths(count: number, now: Date = new Date()): string[] {
 export function formatMonth(month: string): string {
   const at = new Date(`${month}-01T00:00:00Z`);
   if (Number.isNaN(at.getTime())) return month;
-  return `${at.toLocaleString("en", { month: "long", timeZone: "UTC" })} ${at.getUTCFullYear()} UTC`;
+  return `${NAMES.format(at)} ${at.getUTCFullYear()} UTC`;
 }
 
 /** From the month's first instant to the next one's; nothing for what is no month. */

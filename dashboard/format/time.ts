@@ -2,6 +2,9 @@
 // local midnight creeps in.
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const;
+/** Made once each: one costs as much as a hundred times that it prints. The zone is the reader's own. */
+const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
+const ZONE = new Intl.DateTimeFormat("en", { timeZoneName: "short" });
 const two = (value: number): string => String(value).padStart(2, "0");
 const dayOf = (at: Date): string => `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ""}`;
 
@@ -24,9 +27,7 @@ export function formatLocalTime(rfc3339: string, now: Date = new Date()): string
 }
 
 const zoneOf = (at: Date): string =>
-  new Intl.DateTimeFormat("en", { timeZoneName: "short" })
-    .formatToParts(at)
-    .find(({ type }) => type === "timeZoneName")?.value ?? "";
+  ZONE.formatToParts(at).find(({ type }) => type === "timeZoneName")?.value ?? "";
 
 /** `21 Nov`; with the year when it is not this one. Takes a day or a whole time. */
 export function formatDay(day: string, now: Date = new Date()): string {
@@ -47,7 +48,7 @@ export const readableTimes = (sentence: string, now: Date = new Date()): string 
 export function localTime(rfc3339: string): string {
   const at = new Date(rfc3339);
   if (Number.isNaN(at.getTime())) return rfc3339;
-  return at.toLocaleString(undefined, { dateStyle: "full", timeStyle: "long" });
+  return FULL.format(at);
 }
 
 /** `3 min ago`, `in 12 d`; whole units, rounded down. */

@@ -2,7 +2,7 @@
 import { Alert, Group, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useMemo } from "react";
 import { read } from "../api/read.ts";
 import type { Session } from "../api/session.ts";
 import { Front } from "../components/front.tsx";
@@ -97,24 +97,29 @@ interface FrameProps {
   banner?: ReactNode;
 }
 
-const Frame = ({ session, org, place, banner }: FrameProps) => (
-  <MembershipContext value={membershipOf(session, org)}>
-    <Shell
-      groups={navigationOf(org)}
-      place={place}
-      banner={banner}
-      person={
-        <>
-          <PaletteOpener
-            looker={{ org, organizations: session.organizations, operator: session.person.operator }}
-          />
-          <ThemeSwitch wide />
-          <PersonMenu session={session} settings={path.organization(org.id, "settings")} />
-        </>
-      }
-    />
-  </MembershipContext>
-);
+function Frame({ session, org, place, banner }: FrameProps) {
+  const { id, name, role } = org;
+  // The same one until somebody else looks, or at another organization: every page reads it, and is drawn anew with it.
+  const membership = useMemo(() => membershipOf(session, { id, name, role }), [session, id, name, role]);
+  return (
+    <MembershipContext value={membership}>
+      <Shell
+        groups={navigationOf(org)}
+        place={place}
+        banner={banner}
+        person={
+          <>
+            <PaletteOpener
+              looker={{ org, organizations: session.organizations, operator: session.person.operator }}
+            />
+            <ThemeSwitch wide />
+            <PersonMenu session={session} settings={path.organization(org.id, "settings")} />
+          </>
+        }
+      />
+    </MembershipContext>
+  );
+}
 
 const GROUPS: { title: string | null; pages: OrganizationPage[] }[] = [
   { title: null, pages: ["overview"] },

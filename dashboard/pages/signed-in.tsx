@@ -19,14 +19,18 @@ export function SignedIn({ children }: { children: (session: Session) => ReactNo
     refetchInterval: ({ state }) =>
       state.error === null || state.error instanceof ApiError ? false : AGAIN_MS,
   });
-  const { href } = useLocation();
   if (session.data !== undefined) return children(session.data);
   if (session.isPending) return <Loading lines={6} />;
-  if (session.error instanceof ApiError && session.error.status === 401)
-    return <Redirect to={path.signIn()} search={{ next: href }} />;
+  if (session.error instanceof ApiError && session.error.status === 401) return <ToSignIn />;
   return (
     <Front title={shellTexts.product}>
       <Failure error={session.error} retry={() => void session.refetch()} />
     </Front>
   );
+}
+
+/** The one part that knows the address: what is around every page is not drawn again whenever that changes. */
+function ToSignIn() {
+  const next = useLocation({ select: ({ href }) => href });
+  return <Redirect to={path.signIn()} search={{ next }} />;
 }

@@ -1,6 +1,7 @@
 // The ledger with its running balance: every entry that changed what the organization owns, by month and kind, as CSV.
 import { Select } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { moreOf, readPages } from "../../api/read.ts";
 import { type Row, addressOf } from "../../api/routes.ts";
 import { Choice, FITTING } from "../../components/choice.tsx";
@@ -10,7 +11,7 @@ import { chipOf, FilterRow } from "../../components/filters.tsx";
 import { ButtonLink, Link } from "../../components/link.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
-import { oneOf, text, useFilters } from "../../filters.ts";
+import { oneOf, text, useFilters, useSetFilters } from "../../filters.ts";
 import { formatCount } from "../../format/count.ts";
 import { isNegative } from "../../format/money.ts";
 import { formatMonth, lastMonths, monthWindow } from "../../format/month.ts";
@@ -34,15 +35,17 @@ const KINDS = [
   "debt_paid",
 ] as const;
 const HELD_ROWS = ["false", "true"] as const;
+const DRAWER = { entry: text() };
 const SHAPE = {
-  entry: text(),
   holds: oneOf(HELD_ROWS, "false"),
   kind: oneOf(["", ...KINDS], ""),
   month: text(),
 };
 
 export function Ledger({ org }: { org: string }) {
-  const [{ entry, holds, kind, month }, setFilters] = useFilters(SHAPE);
+  const [{ holds, kind, month }, setFilters] = useFilters(SHAPE);
+  const setDrawer = useSetFilters(DRAWER);
+  const columns = useMemo(() => columnsOf(org), [org]);
   const asked = { holds, kind, ...monthWindow(month) };
   const ledger = useInfiniteQuery(readPages("GET /orgs/{org}/billing/ledger", { org }, asked));
   return (
@@ -95,19 +98,25 @@ export function Ledger({ org }: { org: string }) {
             label={words.ledger}
             rows={rows}
             rowKey={({ n }) => String(n)}
-            columns={columns(org)}
-            onOpen={({ n }) => setFilters({ entry: String(n) })}
+            columns={columns}
+            onOpen={({ n }) => setDrawer({ entry: String(n) })}
             more={moreOf(ledger)}
             {...(ledger.hasNextPage && { none: words.further })}
           />
         )}
       </Loaded>
-      <EntryDrawer org={org} entry={entry} onClose={() => setFilters({ entry: "" })} />
+      <OpenEntry org={org} />
     </Section>
   );
 }
 
-const columns = (org: string): Column<LedgerEntry>[] => [
+/** Apart from the list, of which no row is drawn again when it opens. */
+function OpenEntry({ org }: { org: string }) {
+  const [{ entry }, setFilters] = useFilters(DRAWER);
+  return <EntryDrawer org={org} entry={entry} onClose={() => setFilters({ entry: "" })} />;
+}
+
+const columnsOf = (org: string): Column<LedgerEntry>[] => [
   {
     title: entryTexts.column,
     cell: ({ n }) => (
