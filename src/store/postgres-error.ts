@@ -34,6 +34,12 @@ export function wasRefused(error: unknown): boolean {
   return code !== null && SQLSTATE.test(code) && code !== "40003" && !/^(08|57P)/.test(code);
 }
 
+/**
+ * The server ended the session because its transaction stood idle for too long: the transaction was rolled back, and what is
+ * sent after that, a COMMIT above all, is never read.
+ */
+export const wasCutIdle = (error: unknown): boolean => codeOf(error) === "25P03";
+
 /** The driver has no class for them; socket errors have a code of the system, the others only words. */
 const CONNECTION =
   /connection|terminated|timeout|not queryable|socket|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOST/i;

@@ -30,11 +30,17 @@ const losesItsAnswer = (operations: readonly string[]): Committed<string>[] => {
   throw new UnknownCommit(1, noChanges(), takes(operations), new Error("the connection is gone"));
 };
 
+const CUT = new Error("terminating connection due to idle-in-transaction timeout");
+const isCut = (): Committed<string>[] => {
+  throw CUT;
+};
+
 const groupCommit = (open: GroupCommitPorts<string, string>["open"]): GroupCommit<string, string> =>
   new GroupCommit({
     open,
     errorKind: () => "store",
     wasRefused: () => false,
+    wasCutIdle: (error) => error === CUT,
     rank: () => 0,
     outlives: (operation) => operation === "settle",
     spool: { keep: () => {}, taken: () => {} },
@@ -105,4 +111,35 @@ test("a connection that arrives after the end is closed again", async () => {
   arrival.resolve(late);
   await until(() => late.closed === 1);
   expect(await caller).toBe("overloaded");
+});
+
+test("a batch that was cut runs again on the next connection, and whoever waited behind it is not refused", async () => {
+  const cut = new FakeWriter(() => {
+    for (const more of ["admit 2", "settle"]) behind.push(toldTo(commits.submit(more)));
+    return isCut();
+  });
+  const behind: Promise<unknown>[] = [];
+  const writers = [cut, new FakeWriter(takes)];
+  const commits = groupCommit(async () => writers.shift() ?? Promise.reject(new Error("no more")));
+  expect(await toldTo(commits.submit("admit 1"))).toBe("admit 1 is done");
+  expect(await Promise.all(behind)).toEqual(["admit 2 is done", "settle is done"]);
+  expect([cut.closed, commits.ready]).toEqual([1, true]);
+  await commits.close();
+});
+
+test("a batch that is cut twice is refused; what must not be lost is tried until it is taken", async () => {
+  const writers = [new FakeWriter(isCut), new FakeWriter(isCut), new FakeWriter(takes)];
+  const commits = groupCommit(async () => writers.shift() ?? Promise.reject(new Error("no more")));
+  const asked = ["admit", "settle"].map((operation) => toldTo(commits.submit(operation)));
+  expect(await Promise.all(asked)).toEqual(["overloaded", "settle is done"]);
+  await commits.close();
+});
+
+test("a batch that was cut is refused at once while there is no other connection", async () => {
+  const writers = [new FakeWriter(isCut)];
+  const commits = groupCommit(
+    async () => writers.shift() ?? Promise.reject(new Error("the database is away")),
+  );
+  expect(await toldTo(commits.submit("admit"))).toBe("overloaded");
+  await commits.close();
 });

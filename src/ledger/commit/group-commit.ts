@@ -27,6 +27,8 @@ export interface GroupCommitPorts<Operation, Outcome> {
   errorKind(error: unknown): "conflict" | "operation" | "store";
   /** The store itself answered with this error, and would answer the same again at once: it is full, or read-only. */
   wasRefused(error: unknown): boolean;
+  /** The store ended the connection within a batch of which nothing was committed: another connection takes it at once. */
+  wasCutIdle(error: unknown): boolean;
   /** 0 is decided first; equal ranks keep the order of arrival. */
   rank(operation: Operation): 0 | 1 | 2;
   /** True for what must not be lost: it is tried again until the store takes it. */
@@ -47,6 +49,8 @@ interface Waiting<Operation, Outcome> {
   reject(error: unknown): void;
   /** Its caller was refused while its outcome was unknown. */
   refused: boolean;
+  /** It was in a batch that was cut; a second time it is refused. */
+  cut: boolean;
   /** Since when it waits; monotonic milliseconds. */
   sinceMs: number;
 }
@@ -115,7 +119,8 @@ export class GroupCommit<Operation, Outcome> {
     if (this.away) this.ports.spool.keep([operation]);
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     const sinceMs = performance.now();
-    this.queues[this.ports.rank(operation)]?.push({ operation, resolve, reject, refused: false, sinceMs });
+    const waiting = { operation, resolve, reject, refused: false, cut: false, sinceMs };
+    this.queues[this.ports.rank(operation)]?.push(waiting);
     this.start();
     return promise;
   }
@@ -205,6 +210,7 @@ export class GroupCommit<Operation, Outcome> {
       this.doubt(batch, error as UnknownCommit<Outcome>);
       return await this.waitIfRefused(error.cause);
     }
+    if (this.ports.wasCutIdle(error) && batch.every(({ cut }) => !cut)) return this.leave(writer, batch);
     const kind = this.ports.errorKind(error);
     const enough = met >= CONFLICTS_AT_MOST || performance.now() - sinceMs > CONFLICTS_WITHIN_MS;
     if (kind === "store" || (kind === "conflict" && enough)) {
@@ -216,6 +222,14 @@ export class GroupCommit<Operation, Outcome> {
       return await this.commit(writer, batch, { met: met + 1, sinceMs });
     }
     await this.halve(writer, batch, error);
+  }
+
+  /** This process was held, the store is well: the batch runs again, once, on the next connection, or is refused without one. */
+  private leave(writer: Writer<Operation, Outcome>, batch: Waiting<Operation, Outcome>[]): void {
+    writer.close().catch(() => {}); // gone already
+    this.writer = null;
+    for (const waiting of batch) waiting.cut = true;
+    this.putBack(batch);
   }
 
   /** Halves a batch that one of its operations spoiled, until that one stands alone. */

@@ -3,7 +3,7 @@
 import type { Client } from "pg";
 import type { Jobs } from "../../lib/jobs.ts";
 import type { PostgresStore } from "../../store/postgres.ts";
-import { errorKind, wasRefused } from "../../store/postgres-error.ts";
+import { errorKind, wasCutIdle, wasRefused } from "../../store/postgres-error.ts";
 import { GroupCommit, type Writer } from "../commit/group-commit.ts";
 import type { Pulse } from "../commit/pulse.ts";
 import type { Spool } from "../commit/spool.ts";
@@ -34,6 +34,7 @@ export class WriterPool {
           open: (lost) => openWriter(() => store.connect(`writer ${index + 1}`), { commit, lost }),
           errorKind,
           wasRefused,
+          wasCutIdle,
           rank: rankOf,
           outlives,
           spool,
@@ -93,8 +94,14 @@ async function openWriter(
     throw error;
   });
   client.once("end", lost);
+  let endedBy: unknown;
+  client.on("error", (error) => (endedBy ??= error));
   return {
-    commit: (operations) => commitBatch(client, operations, commit),
+    commit: (operations) =>
+      commitBatch(client, operations, commit).catch((error: unknown) => {
+        // Said between two flights, the server's reason is not what the next one fails with.
+        throw wasCutIdle(endedBy) ? endedBy : error;
+      }),
     happened: (operations, about) => happened(client, operations, about),
     hasRoom: () => true,
     close: () => client.end(),

@@ -154,6 +154,7 @@ function groupCommit(
     },
     errorKind: (error) => (isStoreFailure(error) ? "store" : "operation"),
     wasRefused: isStoreFailure,
+    wasCutIdle: () => false,
     rank: decisionRank,
     outlives: survives,
     spool: NO_SPOOL,
