@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MemoryFolder } from "../test/support/memory-folder.ts";
 import { PostgresServer } from "../test/support/postgres.ts";
+import { filesToRepeat, type Ran, readRun, verdictOf } from "./second-run.ts";
 
 /** Far beyond what any test takes alone: on a machine with other work the slowest take their time, and are not wrong. */
 const STUCK_MS = 120_000;
@@ -76,34 +77,12 @@ const WAITING = new Set([
 const AGENTS = "test/agents/";
 /** The torture runs judge whole seconds of real processes: one after the other, when nothing else runs. */
 const ALONE = "test/simulation/";
-/** Who looks at pages beside other work may look too early: docs/decisions/0061-browser-files-run-again-alone.md. */
-const PAGES = "test/browser/";
 
 /** The single executable, for the processes of all files; null where it cannot be built, which its own test tells. */
 async function buildProgram(): Promise<string | null> {
   const program = join(import.meta.dir, "../node_modules/.cache/tollgate-program/tollgate");
   const child = Bun.spawn([process.execPath, "scripts/build.ts", program], { stdout: "ignore" });
   return (await child.exited) === 0 ? program : null;
-}
-
-interface Ran {
-  green: boolean;
-  passed: number;
-  failed: number;
-  /** False where more went wrong than tests that failed: a file that could not be loaded, a runner that died. */
-  complete: boolean;
-  /** The files with a test that failed, as `test/browser/keys.test.ts`. */
-  failing: readonly string[];
-}
-
-/** The files that the runner's own report names as failing; none where it wrote no report. */
-function failingIn(report: string): string[] {
-  if (!existsSync(report)) return [];
-  const suites = readFileSync(report, "utf8").matchAll(
-    /<testsuite [^>]*?file="([^"]+)"[^>]*? failures="(\d+)"/g,
-  );
-  rmSync(report);
-  return [...new Set([...suites].flatMap(([, file = "", failures]) => (failures === "0" ? [] : [file])))];
 }
 
 const TIMINGS = "test/timings.json";
@@ -176,12 +155,9 @@ async function run({ filesAtOnce, files, flags, keepsMemory = false, last = fals
   const code = await new Promise<number>((resolve) => child.on("close", (status) => resolve(status ?? 1)));
   if (last) process.stderr.write(output);
   if (updates) keepTimings(timings, files);
-  const count = (word: string): number =>
-    Number(output.match(new RegExp(`^\\s*(\\d+) ${word}$`, "m"))?.[1] ?? 0);
-  const [passed, failed, failing] = [count("pass"), count("fail"), failingIn(report)];
-  const green = code === 0 && passed > 0;
-  const complete = green || (failing.length > 0 && !/^\s*\d+ errors?$/m.test(output));
-  return { green, passed, failed, complete, failing };
+  const told = existsSync(report) ? readFileSync(report, "utf8") : null;
+  rmSync(report, { force: true });
+  return readRun({ code, output, report: told });
 }
 
 const asked = process.argv.slice(2);
@@ -210,16 +186,10 @@ const ran = await Promise.all(
   ].flatMap((lane) => (lane.files.length > 0 ? [run(lane)] : [])),
 );
 if (alone.length > 0) ran.push(await run({ filesAtOnce: 1, files: alone, flags: given }));
-const failing = ran.flatMap((one) => one.failing);
-const again =
-  whole && failing.length > 0 && failing.every((path) => path.startsWith(PAGES))
-    ? await run({ filesAtOnce: 1, files: failing.map((path) => `./${path}`), flags })
-    : null;
+const repeated = filesToRepeat(ran, whole).map((path) => `./${path}`);
+const again = repeated.length > 0 ? await run({ filesAtOnce: 1, files: repeated, flags }) : null;
 await server?.stop();
 memory?.remove();
-const sum = (of: "passed" | "failed"): number => ran.reduce((total, one) => total + one[of], 0);
-const acquitted = again?.green === true;
-const [passed, failed] = [sum("passed"), sum("failed")];
-if (acquitted) console.log(`passed alone, having failed beside others: ${failing.join(", ")}`);
-console.log(acquitted ? `${passed + failed} passed, 0 failed` : `${passed} passed, ${failed} failed`);
-process.exit(ran.every(({ green, complete }) => green || (acquitted && complete)) ? 0 : 1);
+const { lines, passes } = verdictOf(ran, again);
+for (const line of lines) console.log(line);
+process.exit(passes ? 0 : 1);
