@@ -7,6 +7,7 @@ import { formatUsd, subUsd } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";
 import { printClassCounts } from "../domain/token-classes.ts";
 import { DAMAGED, printTime } from "../domain/print.ts";
+import { lastTold } from "../ledger/last-told.ts";
 import type { RequestRecord } from "../ledger/ledger.ts";
 import { UnreadableRecord } from "../ledger/unreadable.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
@@ -65,7 +66,7 @@ const countsOf = (usage: TokenCounts): NonNullable<ReceiptJson["usage"]> => ({
 
 function receiptOf(record: RequestRecord, release: Release): ReceiptJson {
   const { state, endedAtMs, usage, hold, charge } = record;
-  const { told } = record.attempts.at(-1) ?? {};
+  const told = lastTold(record.attempts);
   if (state === "running" || endedAtMs === null) throw new Error(`request ${record.requestId} still runs`);
   const [admittedAt, endedAt] = [printTime(record.admittedAtMs), printTime(endedAtMs)];
   if (admittedAt === DAMAGED || endedAt === DAMAGED)

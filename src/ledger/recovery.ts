@@ -5,6 +5,7 @@ import type { Release } from "../domain/release.ts";
 import { chargeOf } from "../pricing/charge.ts";
 import type { MoneyOperation } from "./decide/decide.ts";
 import type { Owner } from "./decide/resolution.ts";
+import { lastTold } from "./last-told.ts";
 import {
   type AttemptRecord,
   OWNER_LOST,
@@ -118,12 +119,14 @@ function settlementOf(
     reasoningTokens: null,
   };
   const evidence = "delivered_tokens";
+  const { attempts, hold } = orphan.record;
+  const told = lastTold(attempts); // its owner may have gone between the price and the settlement
   return {
     ...ending(orphan, nowMs),
     releaseDigest: release.digest,
     evidence,
     usage,
-    ...chargeOf({ usage, price: release.price, hold: orphan.record.hold, evidence }),
+    ...chargeOf({ usage, told, price: release.price, hold, evidence }),
     finishReason: null,
     status: 200,
     firstPartMs: null,

@@ -1017,6 +1017,31 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       expect(body).not.toContain("[DONE]");
     });
 
+    test("what the provider told beyond its bounds before its gateway went is a variance", async () => {
+      const key = await customer(5);
+      const { id } = await world.admit(key, { hold: 1 });
+      const { route, provider } = releaseOf();
+      const told = { promptTokens: 1, completionTokens: 29, cachedTokens: null };
+      const answered = {
+        n: 1,
+        route,
+        provider,
+        startedAtMs: (await readRequest(world.ledger, id))?.admittedAtMs ?? 0,
+        durationMs: 3,
+        outcome: "answered" as const,
+        upstreamId: null,
+        upstreamStatus: 200,
+        errorClass: null,
+        told,
+      };
+      await world.checkpoint(key, id, { tokens: 9, attempts: [answered] });
+      world.ledger = await opened.crash();
+      expect(await world.balance(key.organizationId)).toBe("4.90 0.00"); // 10 tokens of a cent
+      expect((await readRequest(world.ledger, id))?.state).toBe("settled");
+      const { violations } = await world.ledger.audit();
+      expect(violations.filter(({ requestId }) => requestId === id)).toEqual([]);
+    });
+
     test("a stream that lost a chunk gives back what came before it", async () => {
       const key = await customer(5);
       const { id } = await world.admit(key, { hold: 1, idempotencyKey: "stream-02" });

@@ -8,6 +8,7 @@ import type { Manifest, Release } from "../../src/domain/release.ts";
 import type {
   AdmissionDecision,
   AdmissionRequest,
+  AttemptRecord,
   Ledger,
   ResolveOutcome,
   TokenUsage,
@@ -311,16 +312,21 @@ export class World {
   checkpoint(
     key: KeyInHand,
     requestId: string,
-    terms: { tokens: number; sent?: { seq: number; text: string }; release?: Release },
+    terms: {
+      tokens: number;
+      sent?: { seq: number; text: string };
+      release?: Release;
+      attempts?: AttemptRecord[];
+    },
   ): ReturnType<Ledger["checkpoint"]> {
-    const { tokens, sent, release = releaseOf() } = terms;
+    const { tokens, sent, release = releaseOf(), attempts = [] } = terms;
     return this.ledger.checkpoint({
       organizationId: key.organizationId,
       requestId,
       releaseDigest: release.digest,
       promptTokens: 1,
       deliveredTokens: tokens,
-      attempts: [],
+      attempts,
       chunk: sent === undefined ? null : { seq: sent.seq, bytes: Buffer.from(sent.text) },
     });
   }

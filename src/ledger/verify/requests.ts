@@ -9,6 +9,7 @@ import { type Cell, flag, money } from "../cell.ts";
 import type { KnownClasses } from "../../domain/token-classes.ts";
 import { type Loaded, widthOf } from "../column-loads.ts";
 import { AUDITED } from "../columns.ts";
+import { lastTold } from "../last-told.ts";
 import type { AttemptRecord } from "../ledger.ts";
 import { attemptsIn } from "../unreadable.ts";
 import { legibleClasses } from "../usage-classes.ts";
@@ -80,7 +81,7 @@ export function auditCharge(findings: Findings, request: AuditedRequest, release
     cachedTokens: request.cachedTokens,
     ...request.classes,
   };
-  const { told = null } = request.attempts?.at(-1) ?? {};
+  const told = lastTold(request.attempts ?? []);
   const again = request.classes && recomputed({ usage, told, price: release.price, hold, evidence });
   if (again === null) {
     findings.violated("I8 charge recomputed", { ...about, expected: "token counts", found: "none" });
