@@ -1,16 +1,60 @@
-// Complaints about settings, each with the place where the operator wrote the value (S11).
+// Complaints about settings, each with the place where the operator wrote the value (S11), in words that say what it may be.
+import type { z } from "zod";
 import type { Override } from "./overrides.ts";
 import type { Path, Problem, SettingsFile } from "./settings-file.ts";
+
+const KINDS: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  number: "a number, without quotes or unit",
+  string: "a text, in quotes",
+  boolean: "true or false",
+  array: "a list",
+  object: "a group of settings",
+  record: "a group of settings",
+};
+const NUMBERS = new Set(["int", "number"]);
+
+/** What is said of a value where its setting has no words of its own; undefined: the library's. */
+export function settingError(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "invalid_type") {
+    if (issue.input === undefined) return "is needed";
+    const kind = KINDS[issue.expected];
+    return kind && `must be ${kind}`;
+  }
+  if (issue.code === "invalid_value")
+    return `must be ${issue.values.length > 1 ? "one of " : ""}${issue.values.map(String).join(", ")}`;
+  if (issue.code === "too_small" && NUMBERS.has(issue.origin))
+    return `must be ${issue.inclusive === false ? `above ${issue.minimum}` : `${issue.minimum} or more`}`;
+  if (issue.code === "too_big" && NUMBERS.has(issue.origin))
+    return `must be ${issue.inclusive === false ? `below ${issue.maximum}` : `${issue.maximum} or less`}`;
+  return undefined;
+}
+
+/** A number beyond its own bound and beyond what a number can hold is told of the first. */
+const beyondAnyInteger = ({ code, maximum }: Issue, all: readonly Issue[]): boolean =>
+  code === "too_big" &&
+  maximum === Number.MAX_SAFE_INTEGER &&
+  all.some((other) => other.code === "too_big" && other.maximum !== maximum);
+
+/** All that is wrong, in the order of the settings. */
+export const readIssues = (issues: readonly Issue[]): Problem[] =>
+  issues
+    .filter((issue) => {
+      const here = issues.filter(({ path }) => path.join(".") === issue.path.join("."));
+      return !beyondAnyInteger(issue, here);
+    })
+    .flatMap(readIssue);
 
 interface Issue {
   code?: string | undefined;
   path: PropertyKey[];
   message: string;
   keys?: string[];
+  maximum?: unknown;
 }
 
 /** Zod reports unknown fields in `keys`, beside the path of their parent. */
-export function readIssue(issue: Issue): Problem[] {
+function readIssue(issue: Issue): Problem[] {
   const path = issue.path.filter((step) => typeof step !== "symbol");
   if (issue.code !== "unrecognized_keys") return [{ path, message: issue.message }];
   return (issue.keys ?? []).map((key) => ({ path: [...path, key], message: "there is no such setting" }));

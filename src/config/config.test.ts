@@ -177,7 +177,23 @@ describe("refused with the path", () => {
     ["an unknown field", "listen: { prot: 1 }", /:1: listen\.prot: there is no such setting/],
     ["an unknown field on top", "a: 1\nlog: {}\n", /:1: a: there is no such setting/],
     ["__proto__", "listen: { __proto__: { host: x } }", /listen\.__proto__: there is no such setting/],
-    ["port 70000", "listen:\n  port: 70000", /:2: listen\.port: .*65535/],
+    ["port 70000", "listen:\n  port: 70000", /:2: listen\.port: must be 65535 or less$/],
+    ["a negative size", "limits: { body_bytes: -1 }", /:1: limits\.body_bytes: must be 1024 or more$/],
+    [
+      "a size above 2^53, once",
+      "limits: { body_bytes: 9007199254740993 }",
+      /^[^\n]*:1: limits\.body_bytes: must be 67108864 or less$/,
+    ],
+    ["a fractional size", "limits: { body_bytes: 1.5 }", /limits\.body_bytes: must be a whole number$/m],
+    [
+      "a quoted number",
+      'limits: { request_timeout_ms: "10" }',
+      /: must be a number, without quotes or unit$/,
+    ],
+    ["a number for a text", "listen: { host: 7 }", /listen\.host: must be a text, in quotes$/],
+    ["a text for a group", "limits: none", /:1: limits: must be a group of settings$/],
+    ["a text for a list", "providers: acme", /:1: providers: must be a list$/],
+    ["a text for a switch", 'headers: { rate_limit: "yes" }', /rate_limit: must be true or false$/],
     [
       "a proxy by name",
       "server: { trusted_proxies: [proxy] }",
@@ -188,7 +204,7 @@ describe("refused with the path", () => {
     ["text for a number", "limits: { body_bytes: 8MB }", /limits\.body_bytes: .*number/],
     ["a duration without unit", "idempotency: { attach_wait: 60 }", /idempotency\.attach_wait: /],
     ["a fractional duration", "idempotency: { attach_wait: 1.5h }", /idempotency\.attach_wait: must be/],
-    ["logging content", "log: { content: always }", /log\.content: /],
+    ["logging content", "log: { content: always }", /log\.content: must be never$/],
     ["no providers", "providers: []", /providers: needs at least one/],
     [
       "openai without base_url",
@@ -238,7 +254,7 @@ describe("refused with the path", () => {
       /release_keys\[0\]: there is no such file/,
     ],
     ["another database", "database_url: mysql://x", /database_url: must begin with postgres/],
-    ["a list on top", "- a", /expected object/],
+    ["a list on top", "- a", /must be a group of settings$/],
     ["broken YAML", "listen: [", /is not valid YAML/],
     ["a key written twice", "log: {}\nlog: {}", /is not valid YAML/],
     [

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { ProviderKind } from "../providers/kind.ts";
 import { PROVIDER_KINDS } from "../providers/kinds.ts";
-import { describePlace, readIssue } from "./complaint.ts";
+import { describePlace, readIssues, settingError } from "./complaint.ts";
 import { type Config, toConfig } from "./configuration.ts";
 import {
   applyOverride,
@@ -45,9 +45,10 @@ export function loadConfig(input: ConfigInput): Config {
 
   const parsed = settingsSchema(input.kinds ?? PROVIDER_KINDS).safeParse(
     overrides.reduce(applyOverride, file.values),
+    { error: settingError },
   );
   if (!parsed.success) {
-    const problems = parsed.error.issues.flatMap(readIssue);
+    const problems = readIssues(parsed.error.issues);
     throw new ConfigError(problems.map((problem) => `${name(problem.path)}: ${problem.message}`));
   }
   const { cwd } = input;

@@ -108,7 +108,7 @@ function countMembers(value: unknown): number {
 
 function requireSafeNumber(value: number): void {
   if (value <= Number.MAX_SAFE_INTEGER && value >= Number.MIN_SAFE_INTEGER) return;
-  throw invalidJson("a number lies beyond 2^53 - 1", "Send such a value as a string.");
+  throw invalidJson("a number lies beyond 2^53 - 1", "Send a smaller number, or such a value as a string.");
 }
 
 /** The slower look, taken only when the text holds an escape that could hide NUL or half a character, or `__proto__`. */

@@ -42,7 +42,10 @@ export function openTracing(
       turned: (trouble) =>
         trouble === null
           ? log.info("traces are exported again")
-          : log.warn({ trouble }, "traces cannot be exported; requests are served all the same"),
+          : log.warn(
+              { trouble, collector: new URL(tracing?.url ?? "").origin },
+              "traces cannot be exported; requests are served all the same. Check the collector, and tracing.endpoint",
+            ),
       leftOut: (spans, reason) =>
         log.warn(
           { spans, reason },

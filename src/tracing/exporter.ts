@@ -148,7 +148,8 @@ export class SpanExporter {
       const afterS = Number(reply.headers.get("retry-after") ?? 0);
       return { kind: "later", why, afterMs: Number.isFinite(afterS) ? afterS * 1000 : 0 };
     } catch (error) {
-      return { kind: "later", why: messageOf(error) };
+      const late = error instanceof Error && error.name === "TimeoutError";
+      return { kind: "later", why: late ? `no answer within ${timeoutMs} ms` : messageOf(error) };
     }
   }
 

@@ -89,7 +89,7 @@ describe("at the operator's API", () => {
     [{ requests_per_minute: 0 }, 400, "requests_per_minute"],
     [{ requests_per_minute: -5 }, 400, "requests_per_minute"],
     [{ tokens_per_minute: 2 ** 53 - 1 }, 400, "tokens_per_minute"],
-    [{ tokens_per_minute: 2 ** 53 }, 400, "2^53"],
+    [{ tokens_per_minute: 2 ** 53 }, 400, "beyond 2^53 - 1. Send a smaller number,"],
     [{ tokens_per_minute: 1.5 }, 400, "tokens_per_minute"],
     [{ concurrent: "5" }, 400, "concurrent"],
     [{ concurent: 5 }, 400, "concurent"],

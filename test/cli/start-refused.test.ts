@@ -10,6 +10,9 @@ import { PROGRAM } from "../support/program.ts";
 /** Another user, who may do nothing special. */
 const NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
 const asRoot = process.getuid?.() === 0 && Bun.which("setpriv") !== null;
+const mayMount =
+  Bun.which("unshare") !== null &&
+  Bun.spawnSync(["unshare", "--mount", "true"], { stderr: "ignore" }).success;
 const lowPortsAreClosed = Number(textOf("/proc/sys/net/ipv4/ip_unprivileged_port_start") || "1024") > 81;
 
 function textOf(path: string): string {
@@ -148,6 +151,14 @@ describe("a data directory that cannot be written", () => {
       expect(stderr).toContain(`the data directory ${place} cannot be written`);
       expect(stderr).toContain("TOLLGATE_DATA_DIR");
     }
+  });
+
+  test.skipIf(!mayMount)("one of a file system that is mounted read-only, even for root", async () => {
+    const place = mkdtempSync(join(folder, "read-only-"));
+    const mounted = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o ro tmpfs "$0" && exec "$@"', place];
+    const { stderr } = await refused(["--port", "0", "--data-dir", place], { through: mounted });
+    expect(stderr).toContain(`the data directory ${place} cannot be written (EROFS: read-only file system`);
+    expect(stderr).toContain("give another one: --data-dir or TOLLGATE_DATA_DIR");
   });
 
   test.skipIf(!asRoot)("another user's, or one in which another user began", async () => {
