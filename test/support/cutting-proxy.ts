@@ -6,7 +6,10 @@ import { createServer, type Server, type Socket, connect } from "node:net";
  * `before`: the bytes that hold the word never arrive; `after`: they arrive, their answer never comes back; `silent`: they
  * never arrive, and the connection stays open.
  */
-type Cut = { word: string; when: "before" | "after" | "after, and stay away" | "silent" };
+type Cut = {
+  word: string;
+  when: "before" | "after" | "after, and stay away" | "before, and stay away" | "silent";
+};
 
 export class CuttingProxy {
   /** Connections that were cut. */
@@ -95,9 +98,9 @@ export class CuttingProxy {
       }
       this.next = null;
       this.cuts += 1;
-      if (cut.when === "before") return end();
+      if (cut.when.endsWith("and stay away")) this.open = false;
+      if (cut.when.startsWith("before")) return end();
       if (cut.when === "silent") return void client.pause();
-      if (cut.when === "after, and stay away") this.open = false;
       deaf = true;
       upstream.write(bytes, () => {
         client.destroy();

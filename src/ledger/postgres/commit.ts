@@ -11,6 +11,7 @@ import type { BatchContext } from "../commit/batch-state.ts";
 import { type Answer, askTogether, type Question, questionAbout } from "./flight.ts";
 import { DATABASE_NOW } from "./lease.ts";
 import { type Ask, loadRows } from "./load.ts";
+import type { OwnRequests } from "./own-requests.ts";
 import type { PostgresRates } from "./load-rates.ts";
 import type { Seen } from "./seen.ts";
 import { type Marking, type WriterOperation, type WriterOutcome, organizationOf } from "./operations.ts";
@@ -31,8 +32,7 @@ export interface CommitPorts {
   epoch(): number;
   /** Unique and rising. */
   nextTransaction(): number;
-  /** Which number a running request of this process was admitted under. */
-  owners: Map<string, number>;
+  own: OwnRequests;
 }
 
 /** Commits the batch; outcomes in its order. Throws when it was rolled back, and `UnknownCommit` when that is not known. */
@@ -69,19 +69,17 @@ export async function commitBatch(
       rollBack(client);
       throw error;
     }
-    own(changes, ports);
     throw new UnknownCommit(txn, changes, inOrder(operations, decided, NOTHING), error);
   }
-  own(changes, ports);
+  remember(changes, ports);
   crashAround(money, "after");
   return inOrder(operations, decided, passed);
 }
 
-function own({ opened }: Changes, { owners, rates }: CommitPorts): void {
-  for (const request of opened) {
-    owners.set(request.requestId, request.epoch);
-    rates.opened(request);
-  }
+/** Of what is known to have happened. */
+function remember({ opened, closed }: Changes, { own, rates }: CommitPorts): void {
+  for (const request of opened) own.opened(request, rates.expects(request.organizationId));
+  for (const { requestId } of closed) own.ended(requestId);
 }
 
 /** Nobody waits for it: nothing was written, or a statement failed whose error is the one that counts. */
@@ -149,8 +147,8 @@ export const MARK_DISPATCHED = byRows(
 );
 
 /** One for each number that they were admitted under, which is nearly always one: its lease is looked at once. */
-function markingsOf(markings: readonly Marking[], { owners, stamps }: CommitPorts): Question[] {
-  const byEpoch = Map.groupBy(markings, ({ requestId }) => owners.get(requestId) ?? 0);
+function markingsOf(markings: readonly Marking[], { own, stamps }: CommitPorts): Question[] {
+  const byEpoch = Map.groupBy(markings, ({ requestId }) => own.epochOf(requestId) ?? 0);
   return [...byEpoch].map(([epoch, of]) =>
     questionAbout(
       MARK_DISPATCHED,
@@ -196,6 +194,7 @@ export async function happened(
   client: Client,
   operations: readonly WriterOperation[],
   { txn, changes }: UnknownCommit<WriterOutcome>,
+  ports: CommitPorts,
 ): Promise<Trace> {
   const organizations = [...new Set(operations.map(organizationOf))].toSorted();
   const [, , found] = await Promise.all([
@@ -204,7 +203,9 @@ export async function happened(
     traceOf(client, txn, changes),
     client.query("COMMIT"),
   ]);
-  return found ? "yes" : "no";
+  if (!found) return "no";
+  remember(changes, ports);
+  return "yes";
 }
 
 async function traceOf(client: Client, txn: number, { entries, opened, closed }: Changes): Promise<boolean> {

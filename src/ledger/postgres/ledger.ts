@@ -34,6 +34,7 @@ import { KeyReader } from "./key-reader.ts";
 import { type Ask, loadRows } from "./load.ts";
 import { PostgresRates } from "./load-rates.ts";
 import { Seen } from "./seen.ts";
+import { OwnRequests } from "./own-requests.ts";
 import { makeMonths } from "./months.ts";
 import { resolveOrphans } from "../orphans.ts";
 import { findUnowned } from "./orphans.ts";
@@ -69,6 +70,8 @@ export interface PostgresLedgerPorts {
   jobs?: Jobs;
   /** None where they are left out. */
   rateDefaults?: RateDefaults;
+  /** What it remembers of requests that run; left out, nobody else looks. */
+  own?: OwnRequests;
 }
 
 const WRITERS = 4;
@@ -97,8 +100,7 @@ class PostgresLedger {
   private readonly previous: PreviousInstances;
   private readonly writers: WriterPool;
   private readonly keyReader: KeyReader;
-  /** Which number each running request of this process was admitted under. */
-  private readonly owners = new Map<string, number>();
+  private readonly own: OwnRequests;
   private readonly spool: Spool;
   private readonly pulse = new Pulse();
   private readonly firstEpoch: number;
@@ -117,7 +119,8 @@ class PostgresLedger {
     this.lease = lease;
     this.previous = previous;
     const { store, writers = WRITERS } = ports;
-    this.rates = new PostgresRates(ports.rateDefaults ?? NO_RATE_DEFAULTS);
+    this.own = ports.own ?? new OwnRequests();
+    this.rates = new PostgresRates(ports.rateDefaults ?? NO_RATE_DEFAULTS, this.own);
     this.firstEpoch = lease.epoch;
     this.jobs = jobs;
     const changing: ChangePorts = { pool: store.pool, stamps: ports.clock ?? null };
@@ -234,7 +237,7 @@ class PostgresLedger {
       databaseClock: this.databaseClock,
       stamps: clock ?? null,
       dataKey: store.dataKey,
-      owners: this.owners,
+      own: this.own,
       epoch: () => this.lease.epoch,
       rates: this.rates,
       days: this.days,
@@ -254,7 +257,7 @@ class PostgresLedger {
 
   /** The number the request was admitted under, which need not be the one of now. */
   private ownerOf({ requestId }: { requestId: string }): Owner {
-    return { epoch: this.owners.get(requestId) ?? this.lease.epoch };
+    return { epoch: this.own.epochOf(requestId) ?? this.lease.epoch };
   }
 
   private async decided<T>(operation: MoneyOperation): Promise<T> {
@@ -266,8 +269,7 @@ class PostgresLedger {
     operation: Extract<MoneyOperation, { kind: "settle" | "void" }>,
   ): Promise<ResolveOutcome> {
     const outcome = await this.decided<ResolveOutcome>(operation);
-    this.owners.delete(requestId);
-    this.rates.closed(requestId);
+    this.own.ended(requestId);
     return outcome;
   }
 
@@ -370,7 +372,10 @@ class PostgresLedger {
         find: () => findUnowned(pool, { own, nowMs: this.nowMs() }),
         read: (unowned) => runOnPostgres(pool, readOrphan(unowned, dataKey)),
         submit: (operation) => this.writers.submit(operation),
-        quarantine: (unowned, reason) => quarantine(this.on, unowned, reason),
+        quarantine: async (unowned, reason) => {
+          await quarantine(this.on, unowned, reason);
+          this.own.ended(unowned.requestId); // a person ends it, at whichever gateway
+        },
         isStoreFailure: refusedByStore,
       },
       nowMs: () => this.nowMs(),

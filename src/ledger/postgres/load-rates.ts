@@ -11,6 +11,7 @@ import { type Put, putOpenRequests, putRateLimit } from "../put-rows.ts";
 import { type Rows, rowId } from "../rows.ts";
 import { type Question, questionAbout } from "./flight.ts";
 import { organizationOf } from "./operations.ts";
+import type { OwnRequests } from "./own-requests.ts";
 import { byRows, parameterRows, statement, transposed } from "./query.ts";
 import { Seen } from "./seen.ts";
 
@@ -49,10 +50,11 @@ interface Asked {
 
 export class PostgresRates {
   private readonly seen = new Seen();
-  /** Of requests that run here and may count for a limit: what never changes of them, so that nobody reads it twice. */
-  private readonly places = new Map<string, RatePlace>();
 
-  constructor(readonly defaults: RateDefaults) {}
+  constructor(
+    readonly defaults: RateDefaults,
+    private readonly own: OwnRequests,
+  ) {}
 
   /** What is to be asked for these operations; the answers go to `rows`. */
   of(operations: readonly MoneyOperation[], rows: Rows): RatesOfBatch {
@@ -68,16 +70,9 @@ export class PostgresRates {
     this.seen.add(organizationId);
   }
 
-  opened({ organizationId, keyId, model, requestId }: RatePlace & { requestId: string }): void {
-    if (this.expects(organizationId)) this.places.set(requestId, { organizationId, keyId, model });
-  }
-
+  /** Of a request that this process admitted. */
   placeOf(requestId: string): RatePlace | undefined {
-    return this.places.get(requestId);
-  }
-
-  closed(requestId: string): void {
-    this.places.delete(requestId);
+    return this.own.placeOf(requestId);
   }
 }
 

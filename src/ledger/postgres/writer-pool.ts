@@ -102,7 +102,7 @@ async function openWriter(
         // Said between two flights, the server's reason is not what the next one fails with.
         throw wasCutIdle(endedBy) ? endedBy : error;
       }),
-    happened: (operations, about) => happened(client, operations, about),
+    happened: (operations, about) => happened(client, operations, about, commit),
     hasRoom: () => true,
     close: () => client.end(),
   };
