@@ -2,14 +2,15 @@
 import type { Costs, Limits } from "./model.ts";
 
 /**
- * Of 2026-11-23, PostgreSQL 18 and the ledger together on two busy cores (`npm run load-model -- --measure`): about twice what a
- * quiet machine shows. What a commit takes is that of a quiet one, and the shell is the dearest that was measured.
+ * Of 2026-11-23, PostgreSQL 18 and the ledger together on two busy cores (`npm run load-model -- --measure`); a quieter machine
+ * showed half of what a commit costs the database there. What a commit takes is that of a quiet one. The shell is the dearest whole
+ * request on SQLite that a quiet machine showed at 64 in flight, its ledger included (216 to 260 µs).
  */
 export const MEASURED: Costs = {
   database: { request: 58, commit: 805, touch: 359 },
   ledger: { request: 58, commit: 482, touch: 68 },
   log: { request: 1_680, commit: 61, touch: 1_450 },
-  shell: 560,
+  shell: 260,
   stored: 2_100,
   commitMs: 0.9,
   operationMs: 0.06,
