@@ -4,6 +4,7 @@ import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { counted } from "../src/domain/counted.ts";
 import { Problem } from "./problem.ts";
 import { type Outcome, report, say } from "./report.ts";
 
@@ -55,7 +56,7 @@ export function addDb(program: Command): void {
         const done = { file: target, bytes: statSync(target).size, people: copied };
         return {
           json: JSON.stringify(done),
-          text: `${done.bytes} bytes written to ${target}${copied === null ? "" : ` and ${copied}`}.`,
+          text: `${counted(done.bytes, "byte")} written to ${target}${copied === null ? "" : ` and ${copied}`}.`,
         };
       }),
     );
@@ -82,7 +83,7 @@ function addMove(db: Command): void {
         const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
         return {
           json: JSON.stringify({ moved: true, rows, sums_nano_usd: printed, people, kept_as: keptAs }),
-          text: `${total === 0 ? "The move was complete but for its old store." : `${total} rows moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ./tollgate serve`,
+          text: `${total === 0 ? "The move was complete but for its old store." : `${counted(total, "row")} moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ./tollgate serve`,
         };
       }),
     );

@@ -2,6 +2,7 @@
 // The secret is printed once, by `create` and `replace`.
 import { type Command, InvalidArgumentError } from "commander";
 import type { KeyJson } from "../src/api/shapes/keys.ts";
+import { counted } from "../src/domain/counted.ts";
 import { confirm } from "./confirm.ts";
 import { report } from "./report.ts";
 import { dollars, fields, table } from "./table.ts";
@@ -77,7 +78,7 @@ const boundsOf = (key: KeyJson): Record<string, string | null> =>
       "day limit": dollars(key.day_limit_usd),
       "week limit": dollars(key.week_limit_usd),
       models: key.allowed_models?.join(", ") ?? null,
-      "max output": key.max_output_tokens === null ? null : `${key.max_output_tokens} tokens`,
+      "max output": key.max_output_tokens === null ? null : counted(key.max_output_tokens, "token"),
       expires: key.expires_at,
     }).filter(([, value]) => value !== null && value !== ""),
   );
@@ -238,7 +239,7 @@ function addReplace(keys: Command): void {
         const ends =
           options.overlap === undefined
             ? `${key} works until it is revoked.`
-            : `${key} ends in ${options.overlap} hours.`;
+            : `${key} ends in ${counted(options.overlap, "hour")}.`;
         return { json: text, text: `${fields(shown)}\nKeep the secret now: it is not shown again. ${ends}` };
       }),
     );

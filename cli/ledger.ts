@@ -2,6 +2,7 @@
 // quarantine` and `resolve`: requests that nobody could end, and their end by hand.
 import type { Command } from "commander";
 import type { AuditReportJson, QuarantinedJson } from "../src/api/shapes/records.ts";
+import { counted } from "../src/domain/counted.ts";
 import { Problem } from "./problem.ts";
 import { report, say } from "./report.ts";
 import { dollars, table } from "./table.ts";
@@ -80,7 +81,7 @@ const HELD = {
 function describe({ ok, checked, violations }: AuditReportJson): string {
   const names = Object.keys(checked);
   const total = Object.values(checked).reduce((sum, rows) => sum + rows, 0);
-  if (ok) return `Every invariant holds: ${names.length} checked over ${total} rows.`;
+  if (ok) return `Every invariant holds: ${names.length} checked over ${counted(total, "row")}.`;
   return table(violations, {
     INVARIANT: (row) => row.invariant,
     ORG: (row) => row.org,

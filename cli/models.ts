@@ -7,6 +7,7 @@ import type { LiveRelease, MarkedLine, RouteDifference } from "../src/releases/c
 import type { TableEntry } from "../src/releases/catalogue/entry.ts";
 import type { Proposal } from "../src/releases/catalogue/proposal.ts";
 import type { PriceTable } from "../src/releases/catalogue/table.ts";
+import { counted } from "../src/domain/counted.ts";
 import { keepFiles } from "./keep-files.ts";
 import { asProblem, Problem } from "./problem.ts";
 import { type Context, type Outcome, report, say } from "./report.ts";
@@ -184,7 +185,7 @@ function written(
     ...done.replaced.map((path) => `replaced   ${path}`),
     ...done.unchanged.map((path) => `unchanged  ${path}`),
     ...done.kept.map((path) => `KEPT       ${path}: it says otherwise already; --force replaces it`),
-    `${done.written.length + done.replaced.length} manifests written to ${folder}. Look at them, then: ./tollgate release sign FILE --key release.private.jwk`,
+    `${counted(done.written.length + done.replaced.length, "manifest")} written to ${folder}. Look at them, then: ./tollgate release sign FILE --key release.private.jwk`,
   ];
   const exitCode = done.kept.length > 0 || proposals.length === 0 ? 1 : 0;
   return { json: JSON.stringify({ ...about, ...done }), text: lines.join("\n"), exitCode };
@@ -275,8 +276,6 @@ function printed({ use, ...one }: RouteDifference & { use: ModelUseJson | null }
   ].join("\n");
 }
 
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
-
 const WORDS: Record<RouteDifference["status"], (listed: string) => string> = {
   same: () => "as in the table",
   changed: (listed) => `differs from ${listed}`,
@@ -289,7 +288,7 @@ function summary(routes: readonly RouteDifference[]): string {
   const counts = Map.groupBy(routes, ({ status }) => status);
   const unlisted = counts.get("unlisted") ?? [];
   return [
-    `${routes.length} routes: ${["same", "changed", "vanished", "ambiguous", "unlisted"]
+    `${counted(routes.length, "route")}: ${["same", "changed", "vanished", "ambiguous", "unlisted"]
       .map((status) => `${counts.get(status as RouteDifference["status"])?.length ?? 0} ${status}`)
       .join(", ")}.`,
     ...(unlisted.length > 0

@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import { counted } from "../src/domain/counted.ts";
 import { formatUsd, nanoUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../src/domain/money.ts";
 import { type Price, exactPrice } from "../src/domain/price.ts";
 import {
@@ -159,12 +160,13 @@ function describe({ usage, charge, hold, release, ...receipt }: ReceiptJson, wro
     state: receipt.state,
     ended: receipt.ended_at,
     release: `${release.route} version ${release.version}`,
-    held: `$${hold.usd} for up to ${hold.prompt_tokens_max} + ${hold.output_tokens_max} tokens`,
+    held: `$${hold.usd} for up to ${hold.prompt_tokens_max} + ${counted(hold.output_tokens_max, "token")}`,
     input:
       usage &&
-      `${usage.prompt_tokens} tokens (${usage.cached_tokens} cached) at $${pricing.input_per_million} per million`,
+      `${counted(usage.prompt_tokens, "token")} (${usage.cached_tokens} cached) at $${pricing.input_per_million} per million`,
     classes: usage && classesOf(usage),
-    output: usage && `${usage.completion_tokens} tokens at $${pricing.output_per_million} per million`,
+    output:
+      usage && `${counted(usage.completion_tokens, "token")} at $${pricing.output_per_million} per million`,
     minimum: `$${pricing.request_minimum}${charge.minimum_applied ? ", applied" : ""}`,
     charged: `$${charge.usd} (${charge.evidence})`,
     returned: `$${charge.returned_usd}`,

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { HeldNothingJson, RequestJson } from "../src/api/shapes/requests.ts";
 import type { RequestListJson } from "../src/api/shapes/spend.ts";
 import { ACTIVITY_STATES } from "../src/domain/activity-states.ts";
+import { counted } from "../src/domain/counted.ts";
 import { SURFACES } from "../src/domain/surfaces.ts";
 import type { Answer, Gateway } from "./gateway.ts";
 import { notWithJson, report } from "./report.ts";
@@ -165,7 +166,7 @@ function describeHeldNothing(request: HeldNothingJson): string {
     "idempotency key": request.idempotency_key,
     waited: request.waited_ms === null ? null : `${request.waited_ms} ms`,
     prompt: asked === null ? notPriced(request) : promptOf(asked),
-    output: asked === null ? null : `at most ${asked.output_tokens} tokens`,
+    output: asked === null ? null : `at most ${counted(asked.output_tokens, "token")}`,
     "would have held": asked === null ? null : dollars(asked.hold_usd),
     ...details,
   });
@@ -176,5 +177,5 @@ const notPriced = ({ requests }: HeldNothingJson): string =>
 
 const promptOf = ({ prompt_tokens, prompt_counted }: NonNullable<HeldNothingJson["asked"]>): string =>
   prompt_counted === true
-    ? `${prompt_tokens} tokens, counted`
-    : `at most ${prompt_tokens} tokens, by its bytes`;
+    ? `${counted(prompt_tokens, "token")}, counted`
+    : `at most ${counted(prompt_tokens, "token")}, by its bytes`;

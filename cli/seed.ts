@@ -1,6 +1,7 @@
 // `seed` fills a new store with organizations that are lived in, for whoever designs, tries or measures on a full gateway.
 import { resolve } from "node:path";
 import type { Command } from "commander";
+import { counted } from "../src/domain/counted.ts";
 import { Problem } from "./problem.ts";
 import { report, say } from "./report.ts";
 
@@ -60,7 +61,7 @@ interface Made {
 
 const textOf = ({ organizations, requests, operator, password, key, config, seconds }: Made): string =>
   [
-    `${organizations.length} organizations and ${requests} requests in ${seconds} s.`,
+    `${counted(organizations.length, "organization")} and ${counted(requests, "request")} in ${seconds} s.`,
     "",
     `Sign in as ${operator} (operator), or as an owner:`,
     ...organizations.map(({ name, owner }) => `  ${owner}  ${name}`),

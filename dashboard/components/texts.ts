@@ -1,5 +1,6 @@
 // Texts of what more than one page shows. One word per idea, the same as in the documentation and the API.
 import type { ActivityState } from "../../src/domain/activity-states.ts";
+import { counted } from "../format/count.ts";
 import { formatTime } from "../format/time.ts";
 
 export const stateTexts = {
@@ -254,7 +255,7 @@ export const answerTexts = {
   waited: "waited",
   first: (span: string) => `first token after ${span}`,
   total: (span: string) => `${span} in all`,
-  tokens: (count: string, exact: boolean) => `${exact ? "" : "about "}${count} output tokens`,
+  tokens: (count: string, exact: boolean) => `${exact ? "" : "about "}${counted(count, "output token")}`,
   pace: (perSecond: number) => `${perSecond} per second`,
   stoppedHelp:
     "You stopped it. What was delivered until then is charged, the rest of the hold goes back; its row in Activity says how much.",

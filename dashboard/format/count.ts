@@ -1,4 +1,5 @@
 // Whole numbers and shares as people read them; the same everywhere, whatever the browser's language.
+import { counted as countedAs } from "../../src/domain/counted.ts";
 
 /** Made once each: a table prints hundreds of counts. */
 const WHOLE = new Intl.NumberFormat("en-US");
@@ -8,10 +9,8 @@ const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFra
 export const formatCount = (count: number): string => WHOLE.format(count);
 
 /** `1 request`, `12,345 requests`: a count, as a number or as it is printed, with its noun; `many` where it is not the noun and an s. */
-export const counted = (count: number | string, one: string, many = `${one}s`): string => {
-  const printed = typeof count === "number" ? formatCount(count) : count;
-  return `${printed} ${printed === "1" ? one : many}`;
-};
+export const counted = (count: number | string, one: string, many?: string): string =>
+  countedAs(typeof count === "number" ? formatCount(count) : count, one, many);
 
 /** `1.2M`, `34k`: for axes and tiles, where the exact figure is beside or on hover. */
 export const shortCount = (count: number): string => COMPACT.format(count);

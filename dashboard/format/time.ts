@@ -38,10 +38,11 @@ export function formatDay(day: string, now: Date = new Date()): string {
 const dayWithYear = (at: Date, now: Date): string =>
   at.getUTCFullYear() === now.getUTCFullYear() ? dayOf(at) : `${dayOf(at)} ${at.getUTCFullYear()}`;
 
-/** A sentence of the gateway with its days and minutes as this page writes them: `2026-12-01 00:00 UTC` → `1 Dec 00:00 UTC`. */
+/** A sentence of the gateway with its days and minutes as this page writes them: `2026-12-01 00:00 UTC` → `1 Dec at 00:00 UTC`. */
 export const readableTimes = (sentence: string, now: Date = new Date()): string =>
-  sentence.replace(/\b(\d{4}-\d\d-\d\d)( \d\d:\d\d)? UTC\b/g, (_, day: string, clock = "") => {
-    return `${formatDay(day, now)}${clock} UTC`;
+  sentence.replace(/\b(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d))? UTC\b/g, (written, day: string, clock?: string) => {
+    const told = formatDay(day, now);
+    return told === day ? written : `${told}${clock === undefined ? "" : ` at ${clock}`} UTC`;
   });
 
 /** `Sat 21 Nov 2026, 10:30:05 GMT+1` in the reader's own zone, for the tooltip. */

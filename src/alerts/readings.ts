@@ -1,5 +1,6 @@
 // What each rule finds now: pure judgements over figures of the ledger, the route table and the payments room. A figure that
 // would hang about its threshold has a margin before it counts as over, so that one crossing is one message.
+import { counted } from "../domain/counted.ts";
 import { addUsd, formatUsd, type NanoUsd, subUsd } from "../domain/money.ts";
 import { printDay, printMinute, printTime } from "../domain/print.ts";
 import type { Reading, Rule } from "./alert.ts";
@@ -74,7 +75,7 @@ async function daysLeft({ days }: Rule, figures: Figures): Promise<Reading[]> {
     {
       subject: "organization",
       standing: left === null ? "clear" : against(days - left, { margin: days * 0.1 }),
-      text: `At the pace of the past 7 days the balance lasts ${left ?? "for ever"} days, fewer than ${days}.`,
+      text: `At the pace of the past 7 days the balance lasts ${left === null ? "for ever" : counted(left, "day")}, less than ${counted(days, "day")}.`,
       facts: { days_left: left, threshold_days: days, balance_usd: formatUsd(owned) },
     },
   ];
@@ -138,7 +139,7 @@ async function errorRate({ percent }: Rule, figures: Figures): Promise<Reading[]
     {
       subject: "organization",
       standing: requests === 0 ? "clear" : standing,
-      text: `In the past hour ${failed} of ${requests} requests failed, at least ${percent} %.`,
+      text: `In the past hour ${failed} of ${counted(requests, "request")} failed, at least ${percent} %.`,
       facts: { requests, failed, percent },
     },
   ];
@@ -154,7 +155,7 @@ async function routes(figures: Figures): Promise<Reading[]> {
       // A circuit that opens for a moment is not news.
       standing: soon || state === "disabled" || state === "stale" ? "crossed" : "clear",
       text: soon
-        ? `The release of route ${route} expires at ${printMinute(expiresAtMs)}; without a newer one ${model} stops on it.`
+        ? `The release of route ${route} expires on ${printMinute(expiresAtMs)}; without a newer one ${model} stops on it.`
         : `Route ${route} of ${model} is ${state}.`,
       facts: { route, model, state, expires_at: expires },
     };

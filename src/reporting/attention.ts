@@ -4,6 +4,7 @@ import type { AutoTopUpJson } from "../api/shapes/billing.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
 import type { AlertKind } from "../domain/alert-kinds.ts";
+import { counted } from "../domain/counted.ts";
 import { addUsd, type NanoUsd, parseUsd, ZERO_USD } from "../domain/money.ts";
 import { printMinute } from "../domain/print.ts";
 import { shortUsd } from "../domain/short-usd.ts";
@@ -177,7 +178,7 @@ function ofRoute(
 function inHours(ms: number): string {
   const hours = Math.max(0, Math.floor(ms / HOUR_MS));
   if (hours < 1) return "less than an hour";
-  return hours >= 48 ? `${Math.floor(hours / 24)} days` : `${hours} h`;
+  return hours >= 48 ? counted(Math.floor(hours / 24), "day") : `${hours} h`;
 }
 
 /** Of these the overview says more itself. */
@@ -190,7 +191,7 @@ const HOLDS: Record<AlertKind, (rule: AlertRuleJson, figures: Figures) => string
   balance_below: (rule, { available }) =>
     `An alert rule holds: the balance is below ${amountOf(rule)}; ${shortUsd(available)} is available.`,
   days_left_below: ({ days }, { available, burn }) =>
-    `An alert rule holds: credits last less than ${days} days; ${shortUsd(available)} is available, at ${shortUsd(burn)} a day.`,
+    `An alert rule holds: credits last less than ${counted(days ?? 0, "day")}; ${shortUsd(available)} is available, at ${shortUsd(burn)} a day.`,
   key_limit: ({ percent }) => `An alert rule holds: a key is at ${percent} % of its limit.`,
   spend_per_day: (rule, { spentToday }) =>
     `An alert rule holds: today's spend is above ${amountOf(rule)}; it is ${shortUsd(spentToday)}.`,

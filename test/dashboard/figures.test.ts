@@ -63,7 +63,7 @@ test("what was some time ago is told in its largest unit", () => {
 test("the gateway's sentences have their times as the pages write them, and nothing else of them is touched", () => {
   const now = new Date("2026-11-23T12:00:00Z");
   expect(readableTimes("It works again from 2026-12-01 00:00 UTC, or 2027-01-02 UTC.", now)).toBe(
-    "It works again from 1 Dec 00:00 UTC, or 2 Jan 2027 UTC.",
+    "It works again from 1 Dec at 00:00 UTC, or 2 Jan 2027 UTC.",
   );
   for (const left of ["key 2026-12-01", "2026-13-45 10:00 UTC", "in 2026-11"])
     expect(readableTimes(left, now)).toBe(left);

@@ -1,3 +1,5 @@
+import { counted } from "../../format/count.ts";
+
 export const activityTexts = {
   lead: "Every request: served, rejected, repeated. A repeat costs nothing and names the request that was paid.",
   live: "Live",
@@ -93,16 +95,16 @@ export const activityTexts = {
   surface: "Surface",
   askedFor: "What it asked for",
   alike: (count: string) =>
-    `This row counts ${count} requests that are alike: more came in this minute than have a row of their own. Figures are of the last one, at`,
+    `This row counts ${counted(count, "request that is alike", "requests that are alike")}: more came in this minute than have a row of their own. Figures are of the last one, at`,
   modelNotRead: "It was rejected before its model was read.",
   modelsDiffer: "Not all of them named the same model.",
   notPriced: "It was rejected before it had a price.",
   notRecorded: "What it asked for was not recorded.",
-  askedPrompt: (tokens: string, counted: boolean) =>
-    counted
-      ? `A prompt of ${tokens} tokens, counted;`
-      : `A prompt of at most ${tokens} tokens, by its bytes;`,
-  askedOutput: (tokens: string) => `at most ${tokens} output tokens.`,
+  askedPrompt: (tokens: string, exact: boolean) =>
+    exact
+      ? `A prompt of ${counted(tokens, "token")}, counted;`
+      : `A prompt of at most ${counted(tokens, "token")}, by its bytes;`,
+  askedOutput: (tokens: string) => `at most ${counted(tokens, "output token")}.`,
   wouldHold: "Would have held",
   replayOf: "Answered from the kept answer of",
   cost: "What it cost",
@@ -157,7 +159,8 @@ export const activityTexts = {
   since: "Counted from the arrival of the request.",
   streamed: "streamed",
   whole: "answered whole",
-  bounds: (prompt: string, output: string) => `Held for up to ${prompt} prompt and ${output} output tokens.`,
+  bounds: (prompt: string, output: string) =>
+    `Held for up to ${prompt} prompt and ${counted(output, "output token")}.`,
   attempts: "Calls to providers",
   idempotency: "Idempotency key",
   fromCaller: "sent by the caller, protects retries",

@@ -53,6 +53,8 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
       onChange={(event) => set(event.currentTarget.value)}
     />
   );
+  const kept = termsOf(from);
+  const changed = on !== kept.on || amountsOf(terms).some((usd, at) => usd !== amountsOf(kept)[at]);
   const ready = isAmount(threshold) && isAmount(amount) && (cap.trim() === "" || isAmount(cap));
   return (
     <Paper withBorder p="md">
@@ -115,7 +117,7 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
         <div>
           <Button
             loading={save.isPending}
-            disabled={!ready || !mayChange}
+            disabled={!ready || !changed || !mayChange}
             onClick={() =>
               save.mutate({
                 on,
@@ -143,6 +145,10 @@ const termsOf = ({ on, threshold_usd, amount_usd, monthly_cap_usd }: AutoTopUp):
   amount: trimAmount(amount_usd ?? "25"),
   cap: trimAmount(monthly_cap_usd ?? ""),
 });
+
+/** As they would be sent. */
+const amountsOf = ({ threshold, amount, cap }: Terms): string[] =>
+  [threshold, amount, cap].map((usd) => usd.trim());
 
 const amountFact = (label: string, usd: string | null): Fact => [
   label,

@@ -1,3 +1,5 @@
+import { counted } from "../../format/count.ts";
+
 export const entryTexts = {
   title: (n: string) => `Ledger entry #${n}`,
   link: (n: string) => `#${n}`,
@@ -11,7 +13,7 @@ export const entryTexts = {
   held: "Held",
   balance: "available + held",
   reference: "Reference",
-  requests: (count: string) => (count === "1" ? "Its request" : `Its ${count} requests`),
+  requests: (count: string) => (count === "1" ? "Its request" : `Its ${counted(count, "request")}`),
   receipt: "signed receipt",
   incomplete: "Some of its requests began long before it and are not listed.",
   about: "It gave back what this request cost:",

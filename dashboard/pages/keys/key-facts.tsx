@@ -47,9 +47,7 @@ export const KeyFacts = ({ of, org }: { of: Key; org: string }) => (
           <Models org={org} of={of.allowed_models} />
         </Fact>
         <Fact name={keysTexts.output}>
-          {of.max_output_tokens === null
-            ? words.asModel
-            : words.tokens(formatCount(of.max_output_tokens), of.max_output_tokens)}
+          {of.max_output_tokens === null ? words.asModel : words.tokens(of.max_output_tokens)}
         </Fact>
         {/* A replica of the last version tells of neither. */}
         {of.replaces && (

@@ -123,7 +123,7 @@ export const keysTexts = {
     paused: "Paused",
     revoked: "Revoked",
     asModel: "What the model allows",
-    tokens: (count: string, n: number) => `${count} ${n === 1 ? "token" : "tokens"}`,
+    tokens: (count: number) => counted(count, "token"),
     replaces: "Took the place of",
     replacedBy: "Replaced by",
     id: "Id",

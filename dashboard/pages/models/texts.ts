@@ -48,7 +48,7 @@ export const modelsTexts = {
   columns: { route: "Route", state: "State", release: "Release", signed: "Signed", expires: "Expires" },
   try: "Open in playground",
   code: "View code",
-  defaultOutput: (tokens: string) => `${tokens} output tokens unless asked for`,
+  defaultOutput: (tokens: string) => `${counted(tokens, "output token")} unless asked for`,
   regions: (names: string) => `regions: ${names}`,
   filters: { tier: "Tier", state: "State", can: "Features", all: "All" },
   estimate: "What would it cost?",

@@ -1,3 +1,5 @@
+import { counted } from "../../format/count.ts";
+
 export const playgroundTexts = {
   lead: "Every request here spends credits of the key you choose, like any other program. Each turn sends the whole conversation again and pays for it.",
   key: "Key that pays",
@@ -36,7 +38,7 @@ export const playgroundTexts = {
   stop: "Stop",
   upTo: "Up to",
   isHeld: "is held before it is sent",
-  affordable: (tokens: string) => `The credits are enough for ${tokens} output tokens.`,
+  affordable: (tokens: string) => `The credits are enough for ${counted(tokens, "output token")}.`,
   useAffordable: "Use that",
   code: "View code",
   clear: "New conversation",

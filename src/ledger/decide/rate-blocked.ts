@@ -1,4 +1,5 @@
 // Which limit keeps a request out, as its caller is told: whose it is, of what, how much, and when it fits (wire.md §4).
+import { counted } from "../../domain/counted.ts";
 import type { RateSubject } from "../../domain/rate-limits.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import { costUs, remainingAt, waitMs } from "../../limits/gcra.ts";
@@ -95,8 +96,6 @@ function refused({ at, of, limit, remaining, waitMs: wait }: Reached, tokens: nu
     }),
   };
 }
-
-const counted = (limit: number, noun: string): string => `${limit} ${noun}${limit === 1 ? "" : "s"}`;
 
 const secondsOf = (ms: number): string => {
   const seconds = Math.ceil(ms / 1000);

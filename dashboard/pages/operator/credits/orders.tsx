@@ -8,6 +8,7 @@ import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { ConfirmDialog } from "../../../components/dialogs.tsx";
 import { ExactMoney, Time } from "../../../components/figures.tsx";
+import { Parts } from "../../../components/parts.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
 import { StateAndReason } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
@@ -59,7 +60,9 @@ const columns = (confirm: (of: OrderRow) => void): Column<OrderRow>[] => [
     title: words.columns.order,
     cell: ({ id, driver }) => (
       <Stack gap={0} align="flex-start">
-        <Code className="name">{id}</Code>
+        <Code className="name">
+          <Parts of={id} />
+        </Code>
         <Text size="xs" c="dimmed">
           {driver}
         </Text>

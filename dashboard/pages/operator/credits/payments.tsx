@@ -5,6 +5,7 @@ import { moreOf, readPages } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Time } from "../../../components/figures.tsx";
+import { Parts } from "../../../components/parts.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { operatorCreditsTexts as words } from "./texts.ts";
@@ -53,7 +54,14 @@ const COLUMNS: Column<PaymentEvent>[] = [
   },
   {
     title: words.columns.order,
-    cell: ({ order }) => (order === null ? "–" : <Code className="name">{order}</Code>),
+    cell: ({ order }) =>
+      order === null ? (
+        "–"
+      ) : (
+        <Code className="name">
+          <Parts of={order} />
+        </Code>
+      ),
   },
   {
     title: words.columns.outcome,

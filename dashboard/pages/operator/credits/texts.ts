@@ -1,3 +1,5 @@
+import { counted } from "../../../format/count.ts";
+
 export const operatorCreditsTexts = {
   lead: "Every purchase, grant, refund and chargeback. Nothing is edited or deleted; each transaction is a new entry of the ledger.",
   empty: "No organization has credits yet.",
@@ -27,7 +29,7 @@ export const operatorCreditsTexts = {
   menu: (order: string) => `Actions for ${order}`,
   automatic: "automatic top-up",
   checkout: "ordered by a member",
-  deliveries: (count: number) => (count === 1 ? "seen once" : `seen ${count} times`),
+  deliveries: (count: number) => (count === 1 ? "seen once" : `seen ${counted(count, "time")}`),
   available: "Available now",
   after: "after it",
   debtFirst: "its debt is paid first:",

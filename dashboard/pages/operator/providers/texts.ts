@@ -1,4 +1,6 @@
-const times = (count: string): string => (count === "1" ? "Once" : `${count} times`);
+import { counted } from "../../../format/count.ts";
+
+const times = (count: string): string => (count === "1" ? "Once" : counted(count, "time"));
 
 export const operatorProvidersTexts = {
   lead: "What tollgate.yaml configures and how it answers. Configuration stays in the file; secrets are never shown.",

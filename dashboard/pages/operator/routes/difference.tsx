@@ -88,7 +88,7 @@ const Use = ({ of }: { of: VerifiedRelease["use"] }) => (
       {words.used(of.model)}
     </Text>
     <Text size="sm">
-      {of.organizations === 0 ? words.nobody : words.users(of.organizations, formatCount(of.requests))}
+      {of.organizations === 0 ? words.nobody : words.users(of.organizations, of.requests)}
     </Text>
     <List size="sm" aria-label={words.used(of.model)}>
       {of.data.map(({ org, name, requests }) => (

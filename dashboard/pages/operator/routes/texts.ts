@@ -43,10 +43,8 @@ export const operatorRoutesTexts = {
   used: (model: string) => `Who used ${model} in the last 30 days`,
   nobody: "Nobody.",
   user: (name: string, requests: number) => `${name}: ${counted(requests, "request")}`,
-  users: (organizations: number, requests: string) =>
-    organizations === 1
-      ? `1 organization, requests: ${requests}`
-      : `${organizations} organizations, requests: ${requests}`,
+  users: (organizations: number, requests: number) =>
+    `${counted(organizations, "organization")}, ${counted(requests, "request")}`,
   steps: {
     signature: "Signature and content",
     version: "Version above the highest",
