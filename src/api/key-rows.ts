@@ -1,5 +1,6 @@
 // Keys as the dashboard shows them: one, or a page of them, each with who made it and what is left of its limits.
 import type { z } from "zod";
+import { allows } from "../domain/allowed-models.ts";
 import { formatUsd, maxUsd, minUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../domain/money.ts";
 import { allowance } from "../domain/roles.ts";
 import { notFound } from "../domain/unknown-record.ts";
@@ -11,7 +12,7 @@ import { type KeyPlace, keyPlaces } from "../reporting/key-places.ts";
 import { pageOf } from "../store/page.ts";
 import type { PersonCaller } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
-import type { KeyJson, keyList, keyMakers, KeyRow, keysQuery } from "./shapes/keys.ts";
+import type { KeyJson, keyList, keyMakers, keyMakersQuery, KeyRow, keysQuery } from "./shapes/keys.ts";
 
 export type KeyAt = { org: string; key: string };
 
@@ -54,7 +55,7 @@ export async function keysPage(
     const placeOf = new Map(places.map((place) => [place.id, place]));
     for (const key of await operator.keys.named(org, [...placeOf.keys()])) {
       const place = placeOf.get(key.id);
-      if (place !== undefined && fits(key, filters.state)) found.push({ key, place });
+      if (place !== undefined && fits(key, filters)) found.push({ key, place });
     }
     const last = places.at(-1);
     if (places.length < most || last === undefined) break;
@@ -74,18 +75,29 @@ export async function keysPage(
 /** Where a page starts. Throws `Refusal` for a text that no page gave. */
 const keyCursor = (cursor: string | undefined): KeyPlace => startOf({ cursor }).after;
 
-/** What the places cannot tell: whether spend and holds have reached a limit. */
-const fits = ({ blocked_by_limit }: KeyJson, state: z.output<typeof keysQuery>["state"]): boolean =>
-  state === "active" ? !blocked_by_limit : state === "blocked_by_limit" ? blocked_by_limit : true;
+/** What the places cannot tell: whether spend and holds have reached a limit, and exactly which models it may use. */
+function fits(
+  { blocked_by_limit, allowed_models }: KeyJson,
+  { state, model }: Pick<z.output<typeof keysQuery>, "state" | "model">,
+): boolean {
+  if (model !== undefined && !allows(allowed_models, model)) return false;
+  return state === "active" ? !blocked_by_limit : state === "blocked_by_limit" ? blocked_by_limit : true;
+}
 
 /** A person may have made thousands of keys, and thousands of persons one each: those with the most live ones are named. */
 const MAKERS_NAMED = 200;
 
-/** People who made keys of the organization. */
-export async function keyMakersOf(rooms: Rooms, org: string): Promise<z.output<typeof keyMakers>> {
+/** People who made keys of the organization, as far as what is searched for fits them. */
+export async function keyMakersOf(
+  rooms: Rooms,
+  { org, search = "" }: z.output<typeof keyMakersQuery> & { org: string },
+): Promise<z.output<typeof keyMakers>> {
   const { makers, members } = await makersAndMembers(rooms, org);
   const orphans = makers.reduce((sum, { maker, active }) => sum + (members.has(maker) ? 0 : active), 0);
-  const named = makers.toSorted((a, b) => b.live - a.live || (a.maker < b.maker ? -1 : 1));
+  const wanted = search.toLowerCase();
+  const isNamed = ({ maker, name, email }: (typeof makers)[number]): boolean =>
+    maker === search || [name, email].some((text) => text.toLowerCase().includes(wanted));
+  const named = makers.filter(isNamed).toSorted((a, b) => b.live - a.live || (a.maker < b.maker ? -1 : 1));
   const data = named
     .slice(0, MAKERS_NAMED)
     .map(({ maker: id, name, live: keys }) => ({ id, name, left: !members.has(id), keys }));
@@ -101,12 +113,12 @@ const goneMakers = async (rooms: Rooms, org: string): Promise<string[]> => {
 async function makersAndMembers(rooms: Rooms, org: string) {
   const all = await makersOfKeys(rooms.reports, org);
   const ids = all.map(({ maker }) => maker);
-  const names = new Map((await rooms.people.persons(ids)).map(({ id, name }) => [id, name]));
+  const people = new Map((await rooms.people.persons(ids)).map((person) => [person.id, person]));
   const makers = all.flatMap((one) => {
-    const name = names.get(one.maker);
-    return name === undefined ? [] : [{ ...one, name }];
+    const person = people.get(one.maker);
+    return person === undefined ? [] : [{ ...one, name: person.name, email: person.email }];
   });
-  return { makers, members: await rooms.people.membersAmong(org, [...names.keys()]) };
+  return { makers, members: await rooms.people.membersAmong(org, [...people.keys()]) };
 }
 
 async function printed(

@@ -17,6 +17,7 @@ import {
   keyDetail,
   keyList,
   keyMakers,
+  keyMakersQuery,
   keyRecord,
   keyRecordList,
   keysQuery,
@@ -44,9 +45,9 @@ export const keysEndpoints = [
   endpoint({
     target: "GET /app/v1/orgs/{org}/key-makers",
     who: "keys.see",
-    input: z.strictObject({ org: id }),
+    input: keyMakersQuery.extend({ org: id }),
     output: keyMakers,
-    run: ({ input: { org } }, rooms) => keyMakersOf(rooms, org),
+    run: ({ input }, rooms) => keyMakersOf(rooms, input),
   }),
   endpoint({
     target: "POST /app/v1/orgs/{org}/keys",

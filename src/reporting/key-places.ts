@@ -7,7 +7,7 @@ import { from, rowsOf, when } from "../store/query.ts";
 import { partOf, type Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 
-type Filters = Pick<z.output<typeof keysQuery>, "scope" | "search" | "state">;
+type Filters = Pick<z.output<typeof keysQuery>, "model" | "scope" | "search" | "state">;
 export interface KeyPlace {
   id: string;
   atMs: number;
@@ -27,9 +27,9 @@ const MADE_AT = fragment<bigint>`CASE WHEN created_at BETWEEN 0 AND 900719925474
 type Builder = ExpressionBuilder<Tables, "api_key">;
 type Condition = Expression<SqlBool>;
 
-/** Those behind `after`. A state that only the ledger knows (at a limit or not) is left to who reads the keys. */
+/** Those behind `after`. A list that holds the model in other letters, too, and a state that only the ledger knows (at a limit or not) are left to who reads the keys. */
 export async function keyPlaces(sql: Sql, organizationId: string, wanted: Wanted): Promise<KeyPlace[]> {
-  const { after, most, nowMs, scope, search = "", state = "all", makers } = wanted;
+  const { after, most, nowMs, model, scope, search = "", state = "all", makers } = wanted;
   const where = (eb: Builder): Condition[] => [
     eb("org_id", "=", organizationId),
     eb.or([
@@ -37,6 +37,7 @@ export async function keyPlaces(sql: Sql, organizationId: string, wanted: Wanted
       eb.and([eb(MADE_AT, "=", BigInt(after.atMs)), eb("key_id", "<", after.id)]),
     ]),
     ...when(scope, (one) => eb("scope", "=", one)),
+    ...when(model, (one) => mayUse(eb, one)),
     ...when(search === "" ? undefined : search, (text) => isLike(eb, text)),
     ...when(makers, (some) => madeBy(eb, some)),
   ];
@@ -90,6 +91,13 @@ const PARTS: Record<NonNullable<Filters["state"]>, (nowMs: number) => Part[]> = 
   expired: (nowMs) => [both(unended, expired(nowMs)), both(paused, expired(nowMs)), endedLate],
   revoked: () => [endedEarly],
 };
+
+/** Its list is JSON: the model stands in it as JSON writes it. */
+const mayUse = (eb: Builder, model: string): Condition =>
+  eb.or([
+    eb("allowed_models", "is", null),
+    fragment<SqlBool>`lower(${eb.ref("allowed_models")}) LIKE ${partOf(JSON.stringify(model))} ESCAPE '!'`,
+  ]);
 
 const SEEN_BY = ["name", "prefix", "last_four", "key_id"] as const;
 /** A part of its name, or of what can be seen of it. */

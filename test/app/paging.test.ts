@@ -142,6 +142,19 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     const made = await owner.app("GET /orgs/{org}/key-makers", { org });
     expect(made.orphans).toBe(1);
     expect(made.data.filter(({ left }) => left)).toEqual([{ id: person, name: "gone", left: true, keys: 1 }]);
+    const makersBy = (search: string) =>
+      owner.app("GET /orgs/{org}/key-makers", { org }, undefined, `?search=${encodeURIComponent(search)}`);
+    for (const search of ["GON", "one@EXAMPLE.com", person]) {
+      const named = await makersBy(search);
+      expect([search, named.data.map(({ id }) => id), named.orphans]).toEqual([search, [person], 1]);
+    }
+    expect(await makersBy("nobody at all")).toMatchObject({ data: [], orphans: 1 });
+    const narrow = await make("narrow", { allowed_models: ["other_model"] });
+    const may = (model: string) => shown(`state=active&scope=standard&model=${model}`);
+    const unbound = all.filter(({ state, scope }) => state === "active" && scope === "standard");
+    expect(await may("other_model")).toEqual([narrow, ...unbound.map(({ id }) => id)]);
+    expect(await may("otherXmodel")).toEqual(unbound.map(({ id }) => id));
+    expect(await may("OTHER_MODEL")).toEqual(unbound.map(({ id }) => id));
     const { revoked, expired } = await owner.app("GET /orgs/{org}/keys", { org });
     expect([revoked, expired]).toEqual([1, 1]);
   });

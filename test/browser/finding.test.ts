@@ -79,6 +79,16 @@ test("the team leads to a person's keys, and the banner to those of people who l
   await visitor.arrived(pageNames.keys);
   await count(keyRows(), 1);
   expect(await keyRows().innerText()).toContain("Nightly batch");
+  const maker = page.getByRole("combobox", { name: words.columns.by, exact: true });
+  await waitFor(async () => (await maker.inputValue()) === "dora", "the maker's name");
+  await maker.fill(seeded.developer);
+  await page.getByRole("option", { name: "dora", exact: true }).waitFor();
+  const options = page.getByRole("option");
+  await waitFor(
+    async () => (await options.count()) === 3,
+    "everybody, who left, and the one of this address",
+  );
+  await page.keyboard.press("Escape");
   const { data } = await dashboard.root.app("GET /orgs/{org}/team", { org: seeded.org });
   const dora = data.find(({ email }) => email === seeded.developer)?.person.id ?? "";
   const session = await visitor.page.request.delete(

@@ -9,6 +9,7 @@ import { playgroundTexts as words } from "../../dashboard/pages/playground/texts
 import { formatUsd, type NanoUsd, parseUsd } from "../../src/domain/money.ts";
 import type { RequestRecord } from "../../src/ledger/ledger.ts";
 import { type Browser, newMember } from "../support/browser.ts";
+import { waitFor } from "../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";
 
 const { phases } = answerTexts;
@@ -298,4 +299,12 @@ test("each surface is one choice away: the same conversation, its own row, its o
     await button(words.clear).click();
   }
   expect(visitor.complained()).toEqual([]);
+});
+
+test("where fifty newer keys are at their limit, the key that is chosen is an older one that can pay", async () => {
+  const blocked = { name: "At its limit", limit_usd: "0" };
+  await Promise.all(Array.from({ length: 50 }, () => owner.app("POST /orgs/{org}/keys", { org }, blocked)));
+  await visitor.open(`${path.organization(org, "playground")}?model=${REASONING}`);
+  const chooser = visitor.page.getByRole("combobox", { name: words.key, exact: true });
+  await waitFor(async () => (await chooser.inputValue()) === "Playing", "the key that can pay");
 });

@@ -1,14 +1,15 @@
 // Keys: make, find, limit, replace, revoke (specification 3 and 5).
-import { Alert, Button, Group, Select, Text } from "@mantine/core";
+import { Alert, Button, Group, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { moreOf, read, readPages } from "../../api/read.ts";
-import { Choice, FITTING } from "../../components/choice.tsx";
-import { chipOf, FilterRow } from "../../components/filters.tsx";
+import type { Row } from "../../api/routes.ts";
+import { Choice } from "../../components/choice.tsx";
+import { FilterRow } from "../../components/filters.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Page } from "../../components/page.tsx";
-import { withChosen } from "../../components/search-select.tsx";
+import { type Option, SearchSelect, useTyped, withChosen } from "../../components/search-select.tsx";
 import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded, Loading } from "../../components/states.tsx";
 import { type Filters, oneOf, type SetFilters, text, useFilters } from "../../filters.ts";
@@ -67,7 +68,7 @@ export function KeysPage() {
                 count={made.data?.orphans ?? 0}
                 show={() => setFilters({ by: LEFT, state: "not_revoked" })}
               />
-              <KeyFilters filters={filters} set={setFilters} makers={made.data?.data ?? []} />
+              <KeyFilters org={org.id} filters={filters} set={setFilters} makers={made.data?.data ?? []} />
               <DataTable
                 label={pageNames.keys}
                 rows={rows}
@@ -125,13 +126,17 @@ const askedOf = ({ search, state, scope, by }: Filters<typeof SHAPE>) => ({
   by,
 });
 
+type Maker = Row<"GET /orgs/{org}/key-makers">;
+
 interface KeyFiltersProps {
+  org: string;
   filters: Filters<typeof SHAPE>;
   set: SetFilters<typeof SHAPE>;
-  makers: readonly { id: string; name: string }[];
+  /** Those with the most keys; others are found by what is typed. */
+  makers: readonly Maker[];
 }
 
-const KeyFilters = ({ filters, set, makers }: KeyFiltersProps) => (
+const KeyFilters = ({ org, filters, set, makers }: KeyFiltersProps) => (
   <FilterRow>
     <SearchField
       label={words.search}
@@ -164,31 +169,50 @@ const KeyFilters = ({ filters, set, makers }: KeyFiltersProps) => (
         { value: "research", label: words.research },
       ]}
     />
-    <Select
-      label={words.columns.by}
-      searchable
-      allowDeselect={false}
-      comboboxProps={FITTING}
-      {...chipOf(filters.by !== "")}
-      value={filters.by}
-      onChange={(value) => set({ by: value ?? "" })}
-      data={[
-        { value: "", label: words.all },
-        { value: LEFT, label: words.makersLeft },
-        ...withChosen(
-          filters.by === "" || filters.by === LEFT ? undefined : makerOf(filters.by, makers),
-          makers.map(({ id, name }) => ({ value: id, label: name })),
-        ),
-      ]}
-    />
+    <MakerSelect org={org} value={filters.by} makers={makers} onChange={(by) => set({ by })} />
   </FilterRow>
 );
 
-/** Somebody with few keys may be asked for by a link. */
-const makerOf = (id: string, makers: KeyFiltersProps["makers"]) => ({
-  value: id,
-  label: makers.find((one) => one.id === id)?.name ?? id,
-});
+interface MakerSelectProps extends Pick<KeyFiltersProps, "org" | "makers"> {
+  value: string;
+  onChange: (by: string) => void;
+}
+
+function MakerSelect({ org, value, makers, onChange }: MakerSelectProps) {
+  const known = EVERYBODY.find((one) => one.value === value) ?? makers.map(optionOf).find(isOf(value));
+  // Somebody with few keys may be asked for by a link.
+  const { data: found } = useQuery({
+    ...read("GET /orgs/{org}/key-makers", { org }, { search: value }),
+    enabled: known === undefined,
+  });
+  const chosen = known ?? found?.data.map(optionOf).find(isOf(value)) ?? { value, label: value };
+  const typed = useTyped(chosen);
+  const { data: named, isFetching } = useQuery({
+    ...read("GET /orgs/{org}/key-makers", { org }, { search: typed.search }),
+    enabled: typed.search !== "",
+  });
+  const fitting = typed.search === "" ? makers : (named?.data ?? []);
+  return (
+    <SearchSelect
+      label={words.columns.by}
+      typed={typed}
+      isFetching={isFetching}
+      value={value}
+      onChange={onChange}
+      found={withChosen(chosen, [...EVERYBODY, ...fitting.map(optionOf)])}
+    />
+  );
+}
+
+const EVERYBODY: readonly Option[] = [
+  { value: "", label: words.all },
+  { value: LEFT, label: words.makersLeft },
+];
+const optionOf = ({ id, name }: Maker): Option => ({ value: id, label: name });
+const isOf =
+  (id: string) =>
+  ({ value }: Option): boolean =>
+    value === id;
 
 function Hidden({ count, shown, show }: { count: number; shown: boolean; show: () => void }) {
   if (shown || count === 0) return null;

@@ -18,7 +18,7 @@ import { type Asked, type Choices, useTerms } from "./terms.ts";
 export function Conversations(choices: Choices) {
   const { org, baseUrl } = useMembership();
   const queries = useQueryClient();
-  const terms = useTerms(choices);
+  const terms = useTerms(org.id, choices);
   const [message, setMessage] = useState("");
   const [codeShown, code] = useDisclosure(false);
   const [left, right] = [useConversation(org.id), useConversation(org.id)];

@@ -1,10 +1,12 @@
 // What is chosen and typed in the playground, and the request that comes of it.
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ChatBody, Message } from "../../api/chat.ts";
+import { read } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
 import { FIRST_SURFACE, SPOKEN_SURFACES } from "../../../src/domain/surfaces.ts";
 import { oneOf, text, useFilters } from "../../filters.ts";
-import { payingKey } from "./paying-key.ts";
+import { canPay, payingKey } from "./paying-key.ts";
 import { readTools } from "./tools.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
@@ -26,7 +28,7 @@ export interface Asked {
   setEffort: (mode: string | null) => void;
 }
 
-export function useTerms({ models, keys }: Choices) {
+export function useTerms(org: string, { models, keys }: Choices) {
   const [named, setNamed] = useFilters(SHAPE);
   const [efforts, setEfforts] = useState<Record<string, string | null>>({});
   const [key, setKey] = useState<string | null>(null);
@@ -42,6 +44,19 @@ export function useTerms({ models, keys }: Choices) {
   });
   const first = models.find(({ id }) => id === named.model) ?? models.find(isReady) ?? models[0];
   const second = models.find(({ id }) => id === named.second);
+  const newest = payingKey(keys, first);
+  const seeks = first !== undefined && !(newest !== undefined && canPay(newest, first));
+  const older = useQuery({
+    ...read(
+      "GET /orgs/{org}/keys",
+      { org },
+      { state: "active", scope: first?.tier, model: first?.id, limit: 1 },
+    ),
+    enabled: seeks,
+  });
+  // While an older one is looked for, none is chosen yet.
+  const paying =
+    seeks && older.isLoading ? undefined : payingKey([...keys, ...(older.data?.data ?? [])], first);
   return {
     models,
     first: first && askedAs("model", first),
@@ -51,7 +66,7 @@ export function useTerms({ models, keys }: Choices) {
     single: () => setNamed({ second: "" }),
     surface: named.surface,
     setSurface: (surface: string | null) => setNamed({ surface: SHAPE.surface(surface ?? undefined) }),
-    key: key ?? payingKey(keys, first)?.id ?? "",
+    key: key ?? paying?.id ?? "",
     setKey,
     maxTokens,
     setMaxTokens,

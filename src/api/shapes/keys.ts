@@ -96,14 +96,18 @@ export const keysQuery = z.strictObject({
   search: z.string().max(200).optional(),
   state: z.enum(KEY_STATES).optional(),
   scope: tier.optional(),
+  /** A model that it may use, as far as its own list of models goes. */
+  model: z.string().max(200).optional(),
   /** A person's id; `left`: everybody who is no longer of the organization. */
   by: z.string().max(100).optional(),
 });
+/** `search`: a part of the name or of the address, or the whole id. */
+export const keyMakersQuery = z.strictObject({ search: z.string().max(200).optional() });
 /** People who made keys of the organization, those with the most live ones first. */
 export const keyMakers = z.object({
   data: z.array(z.object({ id: z.string(), name: z.string(), left: z.boolean(), keys: count })),
   next_cursor: z.null(),
-  /** Active keys of people who are no longer of the organization. */
+  /** Whatever was searched for: active keys of people who are no longer of the organization. */
   orphans: count,
 });
 
