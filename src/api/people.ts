@@ -6,6 +6,7 @@ import { printTime } from "../domain/print.ts";
 import { mailReset } from "../operator/reset-mail.ts";
 import { personCursor } from "../reporting/cursors.ts";
 import { organizationNames } from "../reporting/organization-names.ts";
+import { resetLinksSince } from "../reporting/reset-links.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
@@ -14,6 +15,7 @@ import * as inputs from "./shapes/record-inputs.ts";
 import { personListSchema, resetLinkSchema } from "./shapes/records.ts";
 
 const PAGE = 50;
+const DAY_MS = 86_400_000;
 
 export const peopleEndpoints = [
   endpoint({
@@ -95,8 +97,8 @@ export const peopleEndpoints = [
 
 /** Makes the link, which the answer shows whatever becomes of its mail. */
 async function resetBy(
-  rooms: Pick<Rooms, "operator" | "sendMail" | "nowMs">,
-  input: inputs.ResetPerson,
+  rooms: Pick<Rooms, "operator" | "people" | "reports" | "sendMail" | "nowMs">,
+  input: inputs.ResetPerson & { person: string },
   actor: Actor,
 ): Promise<z.output<typeof shapes.resetLink>> {
   const made = await rooms.operator.people.reset(input, actor);
@@ -104,7 +106,9 @@ async function resetBy(
   if (send === null) return { ...made, mail: null };
   const { email: to, link } = made;
   const [atMs, expiresAtMs] = [rooms.nowMs(), Date.parse(made.expires_at)];
+  const account = await rooms.people.personNamed(input.person);
+  const timesToday = await resetLinksSince(rooms.reports.sql, account?.id ?? input.person, atMs - DAY_MS);
   const id = `reset_${Bun.randomUUIDv7()}`;
-  const mail = { id, to, link, twoFactorRemoved: input.two_factor, expiresAtMs, atMs };
+  const mail = { id, to, link, twoFactorRemoved: input.two_factor, timesToday, expiresAtMs, atMs };
   return { ...made, mail: await mailReset(mail, send) };
 }

@@ -3,6 +3,7 @@
 import { isMailAddress } from "../domain/mail-address.ts";
 import { printMinute } from "../domain/print.ts";
 import type { SendMail } from "../alerts/mail/message.ts";
+import { beyondQuota, type MailOutcome } from "./mail-quota.ts";
 
 export interface InvitationMail {
   id: string;
@@ -19,14 +20,6 @@ export interface InvitationMail {
   atMs: number;
 }
 
-export interface MailOutcome {
-  state: "sent" | "not_sent";
-  /** A sentence for who invites. */
-  reason: string | null;
-}
-
-/** Whoever did not get three has to be asked. */
-const TIMES_A_DAY = 3;
 const NAME_CHARACTERS = 60;
 
 /** Never throws. */
@@ -34,8 +27,8 @@ export async function mailInvitation(invitation: InvitationMail, send: SendMail)
   const not = (reason: string): MailOutcome => ({ state: "not_sent", reason });
   const { id, to, atMs, organization } = invitation;
   if (!isMailAddress(to)) return not("No mail can be sent to this address.");
-  if (invitation.timesToday > TIMES_A_DAY)
-    return not(`This address was sent ${TIMES_A_DAY} mails within a day, which is as many as it gets.`);
+  const beyond = beyondQuota(invitation.timesToday);
+  if (beyond !== null) return beyond;
   const subject =
     organization === null ? "You are invited as an operator" : "You are invited to an organization";
   const sent = await send({ id, to, subject, text: bodyOf(invitation), atMs });

@@ -3,7 +3,7 @@
 import { isMailAddress } from "../domain/mail-address.ts";
 import { printMinute } from "../domain/print.ts";
 import type { SendMail } from "../alerts/mail/message.ts";
-import type { MailOutcome } from "./invitation-mail.ts";
+import { beyondQuota, type MailOutcome } from "./mail-quota.ts";
 
 export interface ResetMail {
   id: string;
@@ -11,6 +11,8 @@ export interface ResetMail {
   link: string;
   /** The second factor is switched off already. */
   twoFactorRemoved: boolean;
+  /** How many links were made for this account within a day, this one included. */
+  timesToday: number;
   expiresAtMs: number;
   atMs: number;
 }
@@ -19,6 +21,8 @@ export interface ResetMail {
 export async function mailReset(reset: ResetMail, send: SendMail): Promise<MailOutcome> {
   const { id, to, atMs } = reset;
   if (!isMailAddress(to)) return { state: "not_sent", reason: "No mail can be sent to this address." };
+  const beyond = beyondQuota(reset.timesToday);
+  if (beyond !== null) return beyond;
   const sent = await send({ id, to, subject: "A new password for your account", text: bodyOf(reset), atMs });
   return sent.kind === "delivered"
     ? { state: "sent", reason: null }

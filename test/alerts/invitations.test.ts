@@ -1,7 +1,9 @@
 // Invitations by mail: what a stranger is sent, how often, and what who invites is told of it.
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { stoppedClock } from "../support/clock.ts";
 import { Browser, firstOperator, newMember, tokenOf } from "../support/browser.ts";
-import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { type Customer, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
+import type { Config } from "../../src/config/config.ts";
 import { type MailReceiver, startMailServer } from "./mail-server.ts";
 
 let server: MailReceiver;
@@ -10,19 +12,23 @@ let customer: Customer;
 let root: Browser;
 let ada: Browser;
 
+const mailsBy =
+  ({ port }: MailReceiver) =>
+  (config: Config): void => {
+    config.publicUrl = "https://gate.example";
+    config.mail = {
+      host: "localhost",
+      port,
+      security: "none",
+      signIn: null,
+      from: { address: "gate@gate.example", name: "Tollgate" },
+    };
+  };
+
 beforeAll(async () => {
   server = await startMailServer();
   gateway = await startGateway({
-    configure: (config) => {
-      config.publicUrl = "https://gate.example";
-      config.mail = {
-        host: "localhost",
-        port: server.port,
-        security: "none",
-        signIn: null,
-        from: { address: "gate@gate.example", name: "Tollgate" },
-      };
-    },
+    configure: mailsBy(server),
   });
   root = await firstOperator(gateway);
   customer = await gateway.customer({ usd: "10" });
@@ -126,4 +132,39 @@ test("an address gets three mails a day of an organization, and a form that is s
   expect(states.map((mail) => mail?.state)).toEqual(["sent", "sent", "not_sent"]);
   expect(states[2]?.reason).toMatch(/3 mails within a day/);
   expect(server.arrived).toHaveLength(3);
+});
+
+describe.each(STORES)("on %s", (store) => {
+  test("an account gets three mails with a link for a new password a day; the fourth link stands on the screen alone", async () => {
+    const clock = stoppedClock();
+    const own = await startGateway({ store, clock, configure: mailsBy(server) });
+    try {
+      const operator = await firstOperator(own);
+      const { id: at } = await operator.app("POST /operator/organizations", {}, { name: "Acme" });
+      const person = async (email: string) => {
+        const member = await newMember(operator, own, { org: at, role: "viewer", email });
+        return (await member.app("GET /session")).person?.id ?? "";
+      };
+      const [gil, hal] = [await person("gil@acme.example"), await person("hal@acme.example")];
+      server.arrived = [];
+      const reset = (of: string) =>
+        operator.app("POST /operator/people/{person}/reset", { person: of }, { two_factor: false });
+      const states = [];
+      for (let time = 1; time <= 3; time += 1) states.push((await reset(gil)).mail?.state);
+      expect(states).toEqual(["sent", "sent", "sent"]);
+      const fourth = await reset(gil);
+      expect(fourth.mail).toEqual({
+        state: "not_sent",
+        reason: "This address gets 3 mails within a day at most. Hand the link over yourself.",
+      });
+      expect(server.arrived).toHaveLength(3);
+      const body = { token: tokenOf(fourth.link), password: "a new password" };
+      expect((await new Browser(own.url).try("POST /reset", {}, body)).status).toBe(200);
+      expect((await reset(hal)).mail?.state).toBe("sent");
+      clock.advance(86_400_001);
+      expect((await reset(gil)).mail?.state).toBe("sent");
+    } finally {
+      await own.stop();
+    }
+  });
 });

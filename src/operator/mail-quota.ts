@@ -1,0 +1,18 @@
+// What came of a mail with a link, and how many of one kind go to one address.
+
+export interface MailOutcome {
+  state: "sent" | "not_sent";
+  /** A sentence for who made the link. */
+  reason: string | null;
+}
+
+const TIMES_A_DAY = 3;
+
+/** `timesToday`: within a day, this time included. Null where one more may be sent. */
+export const beyondQuota = (timesToday: number): MailOutcome | null =>
+  timesToday <= TIMES_A_DAY
+    ? null
+    : {
+        state: "not_sent",
+        reason: `This address gets ${TIMES_A_DAY} mails within a day at most. Hand the link over yourself.`,
+      };
