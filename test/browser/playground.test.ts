@@ -152,7 +152,10 @@ test("a second message takes the first and its answer along", async () => {
 
 test("what is stopped is charged for what came, and says so", async () => {
   await simulate({ completion_tokens: LONG_TOKENS, tokens_per_second: 20 });
+  // What runs is priced from the tokens of its quote: whoever sends before that is there sees no price until the end.
+  const quoted = visitor.page.waitForResponse((answer) => answer.url().endsWith("/quote"));
   await type("A long one");
+  await (await quoted).finished();
   await button(words.send).click();
   await side(REASONING).getByText(phases.streaming, { exact: true }).waitFor();
   // Priced by the gateway while it runs.
