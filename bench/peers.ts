@@ -1,6 +1,6 @@
 // The table of peers in the order in which every round visits them. To compare with another gateway, add a row.
 import { join } from "node:path";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { freePort, launch, readyMs, readyPort } from "./processes.ts";
 import { portkey } from "./portkey/peer.ts";
 import { BARE_PROXY, DIRECT, LEAN_GATEWAY, LEAN_GATEWAY_POSTGRES, LEAN_SHELL, accountOf } from "./peer.ts";
@@ -38,14 +38,12 @@ export const ownProxy = (name: string, file: string, environment: Record<string,
   control: false,
   missing: () => null,
   start: async (upstream, scratchDir) => {
-    const directory = join(scratchDir, name);
-    mkdirSync(directory);
     const { process, stdout } = launch({
       command: [bun, join(root, "bench", file)],
       core: "gateway",
       environment: {
         UPSTREAM: `http://127.0.0.1:${upstream.port}`,
-        DIRECTORY: directory,
+        DIRECTORY: join(scratchDir, name),
         LOG: join(scratchDir, `${name}.log`),
         ...environment,
       },

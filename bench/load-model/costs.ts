@@ -4,7 +4,7 @@ import type { Costs, Limits } from "./model.ts";
 /**
  * Of 2026-11-23, PostgreSQL 18 and the ledger together on two busy cores (`npm run load-model -- --measure`); a quieter machine
  * showed half of what a commit costs the database there. What a commit takes is that of a quiet one. The shell is the dearest whole
- * request on SQLite that a quiet machine showed at 64 in flight, its ledger included (216 to 260 µs).
+ * request on SQLite that a quiet machine showed at 64 in flight, its ledger included (5.2 times a bare proxy of 50 µs).
  */
 export const MEASURED: Costs = {
   database: { request: 58, commit: 805, touch: 359 },

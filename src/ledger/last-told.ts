@@ -1,5 +1,5 @@
-// What a provider told beyond the quoted bounds stands with the call that it was told of. Settlement, recovery, receipt and
-// audit compute the variance from the same one (money.md §6).
+// What a provider told beyond the quoted bounds is kept with the call that it was told of: the variance that a settlement booked for it is
+// what recovery books, the receipt shows and the audit computes again (money.md §6).
 import type { TokenCounts } from "../pricing/cost-lines.ts";
 import type { AttemptRecord } from "./ledger.ts";
 

@@ -55,6 +55,7 @@ test("filters that nothing matches are cleared with one button, the order stays"
 });
 
 test("what a cell says on several lines stands one below the other: the model over its project, who asked over when", async () => {
+  await visitor.resize({ width: 2400, height: 900 }); // side by side there is room for both
   await visitor.open(path.organization(seeded.org, "research"));
   const row = rowsOf(visitor, pageNames.research).first();
   for (const cell of [0, 2]) {

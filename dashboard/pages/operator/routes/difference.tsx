@@ -4,9 +4,8 @@ import { Alert, List, Table, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Answer } from "../../../api/routes.ts";
 import { Time } from "../../../components/figures.tsx";
-
-import { operatorRoutesTexts as words } from "./texts.ts";
 import { formatCount } from "../../../format/count.ts";
+import { operatorRoutesTexts as words } from "./texts.ts";
 
 type VerifiedRelease = Answer<"POST /operator/releases/verify">;
 type PriceLine = VerifiedRelease["prices"][number];
