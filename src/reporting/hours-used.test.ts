@@ -54,7 +54,8 @@ test("every key and model of an organization, its first and last hour, and nobod
 });
 
 test("of one key or of one model, and of both", async () => {
-  const part = (key?: string, model?: string) => found(hoursUsed(sql, "org_a", { first: 0, key, model }));
+  const part = (key?: string, model?: string) =>
+    found(hoursUsed(sql, "org_a", { first: 0, keys: key === undefined ? undefined : [key], model }));
   const ofA = (which: (hour: Hour) => boolean) => expected((hour) => hour.org === "org_a" && which(hour));
   expect(await part("key_1")).toEqual(ofA(({ key }) => key === "key_1"));
   expect(await part(undefined, "a/b")).toEqual(ofA(({ model }) => model === "a/b"));

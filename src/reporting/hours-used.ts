@@ -15,7 +15,8 @@ interface Span {
 
 /** What of an organization: all of it, but for what is named. */
 interface Part {
-  key?: string | undefined;
+  /** Of these keys alone: a few, each is a parameter. */
+  keys?: readonly string[] | undefined;
   model?: string | undefined;
 }
 
@@ -23,12 +24,12 @@ interface Part {
 export const hoursUsed = (
   sql: Sql,
   organization: string | Expression<string>,
-  { key, model, ...span }: Span & Part,
+  { keys, model, ...span }: Span & Part,
 ) =>
   hoursOf(
     sql.dialect === "sqlite"
-      ? bySeeks(fragment`SELECT ${organization}`, { key, model })
-      : fragment`FROM usage_hour WHERE org_id = ${organization} ${only("key_id", key)} ${only("model", model)}`,
+      ? bySeeks(fragment`SELECT ${organization}`, { keys, model })
+      : fragment`FROM usage_hour WHERE org_id = ${organization} ${amongKeys(keys)} ${ofModel(model)}`,
     span,
   );
 
@@ -44,8 +45,10 @@ export const hoursUsedByAll = (sql: Sql, span: Span) =>
 type Fragment = RawBuilder<unknown>;
 const NOTHING: Fragment = fragment``;
 
-const only = (column: string, value: string | undefined): Fragment =>
-  value === undefined ? NOTHING : fragment`AND ${fragment.ref(column)} = ${value}`;
+const amongKeys = (keys: Part["keys"]): Fragment =>
+  keys === undefined ? NOTHING : fragment`AND key_id IN (${fragment.join(keys)})`;
+const ofModel = (model: Part["model"]): Fragment =>
+  model === undefined ? NOTHING : fragment`AND model = ${model}`;
 
 /** `found`: from its FROM on, with a WHERE that goes on. */
 const hoursOf = (found: Fragment, { first, behind }: Span) =>
@@ -56,15 +59,18 @@ const hoursOf = (found: Fragment, { first, behind }: Span) =>
   );
 
 /** The least key of each organization and each next one, and of each key the models likewise. A CROSS JOIN keeps this order. */
-const bySeeks = (organizations: Fragment, { key, model }: Part): Fragment => fragment`
+const bySeeks = (organizations: Fragment, { keys, model }: Part): Fragment => fragment`
   FROM (
     WITH RECURSIVE
       org (id) AS (${organizations}),
-      key (org, id) AS (${key === undefined ? KEYS : fragment`SELECT id, ${key} FROM org`}),
+      key (org, id) AS (${keys === undefined ? KEYS : named(keys)}),
       used (org, key, model) AS (${model === undefined ? MODELS : fragment`SELECT org, id, ${model} FROM key`})
     SELECT org, key, model FROM used) AS used
   CROSS JOIN usage_hour
   WHERE usage_hour.org_id = used.org AND usage_hour.key_id = used.key AND usage_hour.model = used.model`;
+
+const named = (keys: readonly string[]): Fragment =>
+  fragment`SELECT org.id, named.column1 FROM org CROSS JOIN (VALUES ${fragment.join(keys.map((key) => fragment`(${key})`))}) AS named`;
 
 const KEYS: Fragment = fragment`
   SELECT id, (SELECT min(f.key_id) FROM usage_hour f WHERE f.org_id = org.id) FROM org

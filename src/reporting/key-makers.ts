@@ -132,7 +132,7 @@ export async function keyDay(
   organizationId: string,
   keyId: string,
 ): Promise<Pick<KeyDetail, "last_day" | "open_holds">> {
-  const lastDay = { first: Math.floor((clock.nowMs() - DAY_MS) / HOUR_MS), key: keyId };
+  const lastDay = { first: Math.floor((clock.nowMs() - DAY_MS) / HOUR_MS), keys: [keyId] };
   const query = hoursUsed(sql, organizationId, lastDay)
     .groupBy("model")
     .select((eb) => [

@@ -104,7 +104,8 @@ async function tokensOf(
   vectors: ReadonlySet<string>,
 ): Promise<Tokens & { charge: NanoUsd }> {
   const { key, model } = query;
-  const part = { first: Math.floor(fromMs / HOUR_MS), behind: Math.ceil(toMs / HOUR_MS), key, model };
+  const keys = key === undefined ? undefined : [key];
+  const part = { first: Math.floor(fromMs / HOUR_MS), behind: Math.ceil(toMs / HOUR_MS), keys, model };
   const read = hoursUsed(sql, organizationId, part)
     .groupBy("model")
     .select((eb) => [

@@ -3,7 +3,7 @@
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
 import { sql as fragment } from "kysely";
-import { exact, exactTotal, from, rowsOf, when } from "../store/query.ts";
+import { exact, exactTotal, from, magnitude, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { WRITTEN_TOKENS } from "../store/written-tokens.ts";
 import { hoursUsed } from "./hours-used.ts";
@@ -65,15 +65,27 @@ function apart<Column extends string>(query: Asked["query"], columns: readonly C
   return columns.filter((column) => needed.has(column));
 }
 
-async function fromRollUps(sql: Sql, asked: Asked): Promise<UsageCell[]> {
-  const bucket = bucketOf("hour", asked.fromMs / HOUR_MS, asked.bucketMs / HOUR_MS);
-  const { key, model } = asked.query;
-  const told = apart(asked.query, ["key_id", "model"]);
-  const part = { first: asked.fromMs / HOUR_MS, behind: asked.toMs / HOUR_MS, key, model };
-  const query = hoursUsed(sql, asked.organizationId, part)
+type RolledUp = ReturnType<typeof hoursUsed>;
+
+/** The hours asked for, of these keys or of all that the filter leaves. */
+function hoursAsked(sql: Sql, { organizationId, query, fromMs, toMs }: Asked, keys?: string[]): RolledUp {
+  const left = keys ?? (query.key === undefined ? undefined : [query.key]);
+  const span = { first: fromMs / HOUR_MS, behind: toMs / HOUR_MS };
+  return hoursUsed(sql, organizationId, { ...span, keys: left, model: query.model });
+}
+
+/** Added up by bucket and, within it, by these columns; null in place of a column that is not told apart. */
+function cellsBy(hours: RolledUp, { fromMs, bucketMs }: Asked, told: readonly ("key_id" | "model")[]) {
+  const bucket = bucketOf("hour", fromMs / HOUR_MS, bucketMs / HOUR_MS);
+  const place = (column: "key_id" | "model") =>
+    told.includes(column)
+      ? fragment<string | null>`${fragment.ref(column)}`
+      : fragment<string | null>`CAST(NULL AS TEXT)`;
+  return hours
     .groupBy([...told, bucket])
-    .select(told)
     .select((eb) => [
+      place("key_id").as("key_id"),
+      place("model").as("model"),
       bucket.as("bucket"),
       exactTotal(eb.ref("requests")).as("counted"),
       exactTotal(eb.ref("input_tokens")).as("input"),
@@ -82,8 +94,63 @@ async function fromRollUps(sql: Sql, asked: Asked): Promise<UsageCell[]> {
       exactTotal(eb.ref("output_tokens")).as("output"),
       exactTotal(eb.ref("charge")).as("spent"),
     ]);
-  return (await rowsOf(sql, query)).map((row) => cellOf({ ...row, counted: exact(row.counted) }));
 }
+
+const rolledUp = (row: Omit<CellRow, "counted"> & { counted: string | null }): UsageCell =>
+  cellOf({ ...row, counted: exact(row.counted) });
+
+async function fromRollUps(sql: Sql, asked: Asked): Promise<UsageCell[]> {
+  const query = cellsBy(hoursAsked(sql, asked), asked, apart(asked.query, ["key_id", "model"]));
+  return (await rowsOf(sql, query)).map(rolledUp);
+}
+
+export interface DearestCells {
+  /** Of the dearest groups, and of no other. */
+  shown: UsageCell[];
+  /** Of all groups together, by bucket; of the same moment. */
+  all: UsageCell[];
+  /** How many there are of them. */
+  groups: number;
+}
+
+/**
+ * Where keys are told apart by nothing but their ids and models: the cells of the dearest groups alone, and of all groups
+ * in one sum. An organization may have ten thousand keys: what the page names is read, the rest is added up in the store.
+ * Null for any other question.
+ */
+export async function dearestCells(sql: Sql, asked: Asked, most: number): Promise<DearestCells | null> {
+  const groups = [asked.query.group_by, asked.query.then_by].filter((group) => group !== undefined);
+  if (!groups.includes("key") || groups.some((group) => group !== "key" && group !== "model")) return null;
+  const told = apart(asked.query, ["key_id", "model"]);
+  const ranked = await rowsOf(
+    sql,
+    hoursAsked(sql, asked)
+      .groupBy(told)
+      .select(told)
+      .select(fragment<bigint>`count(*) OVER ()`.as("groups"))
+      .orderBy((eb) => magnitude(eb.ref("charge")), "desc")
+      .orderBy("key_id")
+      .$if(told.includes("model"), (query) => query.orderBy("model"))
+      .limit(most),
+  );
+  const [first] = ranked;
+  if (first === undefined) return { shown: [], all: [], groups: 0 };
+  const named = new Set(ranked.map(nameOf));
+  const keys = [...new Set(ranked.map(({ key_id }) => key_id))];
+  // In one statement: what the others used is the difference of the two.
+  const both = cellsBy(hoursAsked(sql, asked), asked, []).unionAll(
+    cellsBy(hoursAsked(sql, asked, keys), asked, told),
+  );
+  const rows = await rowsOf(sql, both);
+  return {
+    shown: rows.filter((row) => row.key_id !== null && named.has(nameOf(row))).map(rolledUp),
+    all: rows.filter((row) => row.key_id === null).map(rolledUp),
+    groups: Number(first.groups),
+  };
+}
+
+const nameOf = ({ key_id: key, model }: Pick<CellRow, "key_id" | "model">): string =>
+  JSON.stringify([key, model ?? null]);
 
 /** An id is given when a request arrives, its time is that of its admission: a little later. */
 const ADMITTED_WITHIN_MS = HOUR_MS;
@@ -121,8 +188,8 @@ async function fromRequests(sql: Sql, asked: Asked): Promise<UsageCell[]> {
 
 interface CellRow {
   bucket: bigint;
-  key_id?: string;
-  model?: string;
+  key_id?: string | null;
+  model?: string | null;
   release_digest?: string | null;
   counted: bigint;
   input: string | null;

@@ -61,6 +61,30 @@ test("a hundred rows and eight series have names; what the others used is one su
   expect(JSON.stringify(used).length).toBeLessThan(100_000);
 });
 
+test.each([
+  { group_by: "key" },
+  { group_by: "key", then_by: "model" },
+  { group_by: "model", then_by: "key" },
+])("what is read grows with what is shown: %o", async (groups) => {
+  let read = 0;
+  const rows: typeof sql.rows = async (text, ...values) => {
+    const found = await sql.rows(text, ...values);
+    read += found.length;
+    return found;
+  };
+  const used = await usageOf({ ...on, sql: { ...sql, rows } }, "org_a", query(groups));
+  expect(used.rows).toHaveLength(100);
+  // The names of the dearest groups, a cell or two of each, and those of the whole.
+  expect(read).toBeLessThanOrEqual(350);
+  const sumOf = (of: "requests" | "input_tokens" | "charge_usd"): number =>
+    [...used.rows, used.others].reduce((sum, row) => sum + Number(row?.[of]), 0);
+  expect([sumOf("requests"), sumOf("input_tokens"), sumOf("charge_usd")]).toEqual([
+    used.total.requests,
+    Number(used.total.input_tokens),
+    Number(used.total.charge_usd),
+  ]);
+});
+
 test("few groups have a row and a series each, and there are no others", async () => {
   const used = await usageOf(on, "org_a", query({ group_by: "model" }));
   expect(new Map(used.rows.map(({ group, requests }) => [group, requests]))).toEqual(

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { formatUsd, nanoUsd } from "../domain/money.ts";
 import type { Clock } from "../lib/clock.ts";
 import { printSum, printTime } from "../domain/print.ts";
-import { type Group, type Sums, usageCells } from "./usage-cells.ts";
+import { dearestCells, type Group, type Sums, type UsageCell, usageCells } from "./usage-cells.ts";
 import { type Grouping, type GroupsPorts, groupingOf } from "./usage-groups.ts";
 import { type Buckets, bucketsOf, printBuckets, startsOf } from "./usage-buckets.ts";
 
@@ -21,23 +21,24 @@ const ROWS_AT_MOST = 100;
 const SERIES_AT_MOST = 8;
 
 export async function usageOf(on: UsagePorts, organizationId: string, query: UsageQuery): Promise<Usage> {
-  const { buckets, groupings, ordered, total } = await groupsOf(on, organizationId, query);
+  const { buckets, groupings, shown, all, groups } = await shownOf(on, organizationId, query);
   const starts = startsOf(buckets);
-  const [shown, hidden] = [ordered.slice(0, ROWS_AT_MOST), ordered.slice(ROWS_AT_MOST)];
   const labelOf = await labelsOf(groupings, shown);
   const drawn = shown.slice(0, SERIES_AT_MOST);
-  const undrawn = ordered.slice(SERIES_AT_MOST);
   return {
     org: organizationId,
     ...printBuckets(buckets),
     group_by: query.group_by ?? null,
     then_by: query.then_by ?? null,
-    total: printed(total),
+    total: printed(all.total),
     rows: shown.map((entry) => ({ ...placed(entry), label: labelOf(entry), ...printed(entry.total) })),
-    others: hidden.length === 0 ? null : { groups: hidden.length, ...printed(together(hidden).total) },
+    others:
+      groups === shown.length
+        ? null
+        : { groups: groups - shown.length, ...printed(without(all, shown).total) },
     at: starts.map(printTime),
     series: drawn.map((entry) => ({ ...placed(entry), figures: figuresOf(entry, starts) })),
-    others_series: undrawn.length === 0 ? null : figuresOf(together(undrawn), starts),
+    others_series: groups === drawn.length ? null : figuresOf(without(all, drawn), starts),
   };
 }
 
@@ -62,30 +63,65 @@ interface Groups {
   /** Of the first grouping and of the second, as far as they were asked for. */
   groupings: (Grouping | null)[];
   ordered: UsageGroup[];
-  total: Sums;
+}
+
+interface Shown extends Pick<Groups, "buckets" | "groupings"> {
+  /** The dearest groups. */
+  shown: UsageGroup[];
+  /** Those that are not shown, too, in one. */
+  all: UsageGroup;
+  /** How many there are. */
+  groups: number;
+}
+
+async function shownOf(on: UsagePorts, organizationId: string, query: UsageQuery): Promise<Shown> {
+  const { buckets } = bucketsOf(query, on.clock.nowMs());
+  const dearest = await dearestCells(on.sql, { organizationId, query, ...buckets }, ROWS_AT_MOST);
+  if (dearest === null) {
+    const { ordered, ...asked } = await groupsOf(on, organizationId, query);
+    return {
+      ...asked,
+      shown: ordered.slice(0, ROWS_AT_MOST),
+      all: together(ordered),
+      groups: ordered.length,
+    };
+  }
+  const all = emptyGroup([null, null]);
+  for (const cell of dearest.all) addAt(all, startOf(buckets, cell), cell);
+  const { ordered, groupings } = await grouped(on, organizationId, { query, buckets, cells: dearest.shown });
+  return { buckets, groupings, shown: ordered, all, groups: dearest.groups };
 }
 
 async function groupsOf(on: UsagePorts, organizationId: string, query: UsageQuery): Promise<Groups> {
   const { buckets } = bucketsOf(query, on.clock.nowMs());
-  const { fromMs, bucketMs } = buckets;
   const cells = await usageCells(on.sql, { organizationId, query, ...buckets });
+  return { buckets, ...(await grouped(on, organizationId, { query, buckets, cells })) };
+}
+
+const startOf = ({ fromMs, bucketMs }: Buckets, { bucket }: UsageCell): number => fromMs + bucket * bucketMs;
+
+async function grouped(
+  on: UsagePorts,
+  organizationId: string,
+  { query, buckets, cells }: { query: UsageQuery; buckets: Buckets; cells: readonly UsageCell[] },
+): Promise<Omit<Groups, "buckets">> {
   const { group_by: group = null, then_by: second = null } = query;
   const grouping = async (one: Group | null): Promise<Grouping | null> =>
     one === null ? null : await groupingOf(on, organizationId, { group: one, cells });
   const groupings = [await grouping(group), await grouping(second)];
   const groups = new Map<string, UsageGroup>();
-  const total = none();
   for (const cell of cells) {
     const place = groupings.map((one) => one?.of(cell) ?? null);
     const name = JSON.stringify(place);
     const entry = groups.get(name) ?? emptyGroup(place);
     groups.set(name, entry);
-    add(total, cell);
-    addAt(entry, fromMs + cell.bucket * bucketMs, cell);
+    addAt(entry, startOf(buckets, cell), cell);
   }
   if (group === null && second === null && groups.size === 0) groups.set("", emptyGroup([null, null]));
-  const ordered = [...groups.values()].toSorted((a, b) => (a.total.charge < b.total.charge ? 1 : -1));
-  return { buckets, groupings, ordered, total };
+  const ordered = [...groups.values()].toSorted(
+    (a, b) => Number(b.total.charge > a.total.charge) - Number(b.total.charge < a.total.charge),
+  );
+  return { groupings, ordered };
 }
 
 async function labelsOf(
@@ -121,6 +157,26 @@ function together(groups: readonly UsageGroup[]): UsageGroup {
   for (const { buckets } of groups) for (const [start, sums] of buckets) addAt(all, start, sums);
   return all;
 }
+
+/** What is left of them all once these are named; no bucket where that is nothing. */
+function without(all: UsageGroup, named: readonly UsageGroup[]): UsageGroup {
+  const less = together(named);
+  const left = emptyGroup([null, null]);
+  for (const [start, sums] of all.buckets) {
+    const rest = minus(sums, less.buckets.get(start) ?? none());
+    if (rest.requests !== 0 || rest.charge !== 0n) addAt(left, start, rest);
+  }
+  return left;
+}
+
+const minus = (sums: Sums, less: Sums): Sums => ({
+  requests: sums.requests - less.requests,
+  input: sums.input - less.input,
+  cached: sums.cached - less.cached,
+  written: sums.written - less.written,
+  output: sums.output - less.output,
+  charge: sums.charge - less.charge,
+});
 
 const none = (): Sums => ({ requests: 0, input: 0n, cached: 0n, written: 0n, output: 0n, charge: 0n });
 

@@ -111,6 +111,7 @@ const ALSO: Partial<Record<AppRoute, readonly Record<string, unknown>[]>> = {
   "GET /operator/requests": [{ org: undefined, range: "24h" }, { find: "an idempotency key" }],
   "GET /orgs/{org}/usage": [
     { range: "30d", group_by: "key" },
+    { range: "7d", group_by: "key", then_by: "model", model: "m" },
     { range: "30d", group_by: "provider" },
   ],
 };
