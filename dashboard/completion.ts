@@ -12,7 +12,7 @@ export interface Completion {
   calls: readonly ToolCall[];
   /** Parts that arrived: about as many as tokens. */
   parts: number;
-  /** What it would cost so far is asked of the gateway by these; null where the bound was not asked for. */
+  /** What it would cost so far is asked of the gateway by these; null until the bound is known. */
   model: string;
   promptTokens: number | null;
   startedAtMs: number;
@@ -50,8 +50,8 @@ export interface Sending {
   /** That of chat completions where this is left out. */
   surface?: SpokenSurface;
   request: ChatBody;
-  /** Bound of the prompt, where it is known. */
-  promptTokens?: number | null;
+  /** Bound of the prompt, where it is asked for; the request does not wait for it. Never rejected. */
+  promptTokens?: Promise<number | null>;
 }
 
 export const isRunning = ({ phase }: Completion): boolean =>
@@ -68,18 +68,21 @@ export function useCompletion(org: string) {
     key,
     surface = FIRST_SURFACE,
     request,
-    promptTokens = null,
+    promptTokens,
   }: Sending): Promise<Completion> => {
     abort.current?.abort();
     const mine = new AbortController();
     abort.current = mine;
-    const about = { model: request.model, promptTokens, startedAtMs: performance.now() };
+    const about = { model: request.model, startedAtMs: performance.now() };
     let now: Completion = { ...IDLE, ...about, phase: "sending" };
     const show = (next: Completion): void => {
       now = next;
       if (abort.current === mine) setCompletion(next);
     };
     show(now);
+    void promptTokens?.then((bound) => {
+      if (isRunning(now)) show({ ...now, promptTokens: bound });
+    });
     try {
       const terms = { surface, request, signal: mine.signal };
       for await (const event of complete({ org, key }, terms)) show(after(now, event));

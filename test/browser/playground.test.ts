@@ -152,10 +152,7 @@ test("a second message takes the first and its answer along", async () => {
 
 test("what is stopped is charged for what came, and says so", async () => {
   await simulate({ completion_tokens: LONG_TOKENS, tokens_per_second: 20 });
-  // What runs is priced from the tokens of its quote: whoever sends before that is there sees no price until the end.
-  const quoted = visitor.page.waitForResponse((answer) => answer.url().endsWith("/quote"));
   await type("A long one");
-  await (await quoted).finished();
   await button(words.send).click();
   await side(REASONING).getByText(phases.streaming, { exact: true }).waitFor();
   // Priced by the gateway while it runs.
@@ -169,6 +166,34 @@ test("what is stopped is charged for what came, and says so", async () => {
   expect(usage?.completionTokens).toBeLessThan(LONG_TOKENS);
   expect(charge).toBeGreaterThan(0n);
   expect(charge).toBeLessThan(hold);
+});
+
+test("whoever sends at once after typing sees the running price as soon as the quote is there", async () => {
+  await simulate({ completion_tokens: LONG_TOKENS, tokens_per_second: 20 });
+  await type("A");
+  await visitor.page.getByText(words.isHeld).waitFor();
+  let answer: () => void = () => undefined;
+  const mayAnswer = new Promise<void>((resolve) => (answer = resolve));
+  await visitor.page.route("**/playground/quote", async (route) => {
+    await mayAnswer;
+    await route.continue();
+  });
+  const field = visitor.page.getByLabel(words.message, { exact: true });
+  await field.pressSequentially(" long one");
+  const quoted = visitor.page.waitForRequest((request) => request.url().endsWith("/playground/quote"));
+  await field.press("Control+Enter");
+  await side(REASONING).getByText(phases.streaming, { exact: true }).waitFor();
+  const price = side(REASONING).getByText(new RegExp(`^${answerTexts.about} .*${answerTexts.soFar}$`));
+  expect(await price.count()).toBe(0);
+  // Of what was sent, not of what was typed before it.
+  expect((await quoted).postData()).toContain("A long one");
+  answer();
+  await price.waitFor();
+  expect(await side(REASONING).getByText(phases.streaming, { exact: true }).count()).toBe(1);
+  await button(words.stop).click();
+  await side(REASONING).getByText(answerTexts.stoppedHelp).waitFor();
+  await visitor.page.unroute("**/playground/quote");
+  expect(visitor.complained()).toEqual([]);
 });
 
 test("two models answer side by side, each with its own bound and charge", async () => {

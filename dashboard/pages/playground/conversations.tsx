@@ -33,9 +33,11 @@ export function Conversations(choices: Choices) {
   const say = async ({ asked, with: one }: (typeof pairs)[number], said: readonly Message[]) => {
     const request = terms.bodyOf(asked, [...one.messages, ...said]);
     const paid = { key: terms.key, surface: terms.surface };
-    // The bound on screen, if it is of this very request.
-    const quoted = queries.getQueryData(quoteQuery(org.id, { ...paid, request }).queryKey);
-    const promptTokens = quoted?.prompt_tokens_max ?? null;
+    // The bound on screen, if it is of this very request; who sends sooner than it was asked for asks now.
+    const promptTokens = queries.ensureQueryData(quoteQuery(org.id, { ...paid, request })).then(
+      ({ prompt_tokens_max: bound }) => bound,
+      () => null, // then the answer runs without a price, and is charged all the same
+    );
     return await one.say(said, { ...paid, request, promptTokens });
   };
   const send = async (): Promise<void> => {
