@@ -5,6 +5,7 @@ import { Button, Group, Paper, Table, VisuallyHidden } from "@mantine/core";
 import { useMergedRef, useResizeObserver } from "@mantine/hooks";
 import { type CSSProperties, memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { tableTexts } from "./texts.ts";
+import { useDrawnRows } from "./drawn-rows.ts";
 import type { Foldable } from "./folded.ts";
 import { sameRows, useFitted } from "./fitted.ts";
 import { NoMatch, Sentence } from "./no-match.tsx";
@@ -54,9 +55,10 @@ export function DataTable<Row>({
   const [order, turn] = useOrder(columns);
   const by = columns.find(({ title }) => title === order?.title)?.order;
   const shown = by === undefined ? rows : sorted(rows, by, order?.down ?? false);
+  const { drawn, drawing } = useDrawnRows(shown);
   const [box, { width }] = useResizeObserver<HTMLDivElement>();
   const [observed, { width: wanted }] = useResizeObserver<HTMLTableElement>();
-  const { table, folded } = useFitted(columns, rows, width);
+  const { table, folded } = useFitted(columns, drawing ? drawn : rows, width);
   const [unfolded, unfold] = useState(false);
   const latest = useRef(onOpen);
   useLayoutEffect(() => {
@@ -73,6 +75,7 @@ export function DataTable<Row>({
         data-fits={width > 0 && wanted <= Math.ceil(width) ? "" : undefined}
         role="region"
         aria-label={label}
+        aria-busy={drawing || undefined}
         tabIndex={0}
       >
         <Table
@@ -96,7 +99,7 @@ export function DataTable<Row>({
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            <Rows rows={shown} columns={columns} classes={classes} rowKey={rowKey} onOpen={onOpen && open} />
+            <Rows rows={drawn} columns={columns} classes={classes} rowKey={rowKey} onOpen={onOpen && open} />
           </Table.Tbody>
           {columns.some(({ total }) => total !== undefined) && (
             <Table.Tfoot>

@@ -45,6 +45,40 @@ const read = (query: string) =>
   dashboard.root.app("GET /orgs/{org}/activity", { org: seeded.org }, undefined, query);
 const listed = async (query: string) => (await read(query)).data;
 
+/** How many rows stood in the table each time that this changed: `rowsSeen`. */
+const ROWS_SEEN = `
+  window.rowsSeen = [];
+  new MutationObserver(() => {
+    const rows = document.querySelectorAll("main tbody tr").length;
+    if (rows > 0 && rows !== rowsSeen.at(-1)) rowsSeen.push(rows);
+  }).observe(document, { childList: true, subtree: true });`;
+
+test("the chart is asked for with the rows, and the rows that fill the screen are drawn before those below it", async () => {
+  await Promise.all(Array.from({ length: 30 }, () => send()));
+  const many = (await listed("?range=7d&limit=100")).length;
+  const mine = visitor;
+  visitor = await dashboard.visitor(seeded.owner);
+  try {
+    await visitor.page.addInitScript(ROWS_SEEN);
+    const asked: string[] = [];
+    visitor.page.on("request", (request) => {
+      const [, name = "other"] = /\/orgs\/[^/]+\/([^?]+)/.exec(request.url()) ?? [];
+      asked.push(name);
+    });
+    await openActivity("range=7d");
+    await waitFor(async () => (await rows().count()) === many, "all of the rows");
+    // Whatever the filters offer comes when they are drawn.
+    expect(asked.indexOf("activity/histogram")).toBeGreaterThan(asked.indexOf("activity"));
+    expect(asked.indexOf("activity/histogram")).toBeLessThan(asked.indexOf("models"));
+    const seen = await visitor.page.evaluate<number[]>("rowsSeen");
+    expect(seen.at(-1)).toBe(many);
+    expect(seen[0]).toBeLessThan(30);
+  } finally {
+    await visitor.leave();
+    visitor = mine;
+  }
+});
+
 test("an id is found whatever time is chosen", async () => {
   const [newest] = await listed("?limit=1");
   await openActivity(`from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z&find=${newest?.id}`);

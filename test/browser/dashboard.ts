@@ -48,7 +48,7 @@ const SETTLED = `new Promise((resolve) => {
   const late = performance.now() + 5000;
   const look = () => {
     const settled = document.querySelector("h1")?.checkVisibility() === true
-      && document.querySelector('[data-arriving], [role="status"][aria-label="${stateTexts.loading}"]') === null;
+      && document.querySelector('[data-arriving], .table-scroll[aria-busy], [role="status"][aria-label="${stateTexts.loading}"]') === null;
     if (settled || performance.now() > late) resolve(settled);
     else requestAnimationFrame(look);
   };

@@ -35,9 +35,12 @@ interface HistogramProps {
   pick: (bucket: { from: string; to: string }) => void;
 }
 
+export const histogramOf = (org: string, asked: Query) =>
+  read("GET /orgs/{org}/activity/histogram", { org }, asked);
+
 export function Histogram({ org, asked, live, pick }: HistogramProps) {
   const { data } = useQuery({
-    ...read("GET /orgs/{org}/activity/histogram", { org }, asked),
+    ...histogramOf(org, asked),
     placeholderData: keepPreviousData,
     refetchInterval: live ? COUNTED_EVERY_MS : false,
   });

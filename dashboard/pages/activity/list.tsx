@@ -1,6 +1,6 @@
 // The list with its filters and its chart: a page of rows at a time, which the address names.
 import { Alert, Button } from "@mantine/core";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { memo, useEffect, useMemo } from "react";
 import { read } from "../../api/read.ts";
 import { addressOf, type Row } from "../../api/routes.ts";
@@ -16,7 +16,7 @@ import { path } from "../../path-builder.ts";
 import { activityColumns } from "./columns.tsx";
 import { ColumnChooser, useColumns } from "./column-chooser.tsx";
 import { ActivityFilters, askedOf, isNarrowed, SHAPE } from "./filters.tsx";
-import { Histogram } from "./histogram.tsx";
+import { Histogram, histogramOf } from "./histogram.tsx";
 import { scrollToTop, useLiveRows } from "./live-rows.ts";
 import { Older } from "./older.tsx";
 import { useTail } from "./tail.ts";
@@ -45,6 +45,12 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
     ...read("GET /orgs/{org}/activity", { org }, page),
     placeholderData: keepPreviousData,
   });
+  const queries = useQueryClient();
+  const isCounted = filters.find === "";
+  // With the rows, not when the chart is made: that is after the rows were.
+  useEffect(() => {
+    if (isCounted) void queries.prefetchQuery(histogramOf(org, asked));
+  }, [queries, isCounted, org, asked]);
   const live = filters.live !== "";
   const tail = useTail(org, { on: live, key: filters.key, model: filters.model });
   const { rows, waiting } = useLiveRows(tail.rows, activity.data?.data ?? NONE, {
@@ -88,7 +94,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
       }
     >
       <ActivityFilters org={org} filters={filters} set={set} />
-      {filters.find === "" && <Histogram org={org} asked={asked} live={live} pick={set} />}
+      {isCounted && <Histogram org={org} asked={asked} live={live} pick={set} />}
       {waiting > 0 && (
         <Button className="waiting-rows" size="compact-sm" onClick={scrollToTop}>
           {words.waiting(formatCount(waiting))}
