@@ -102,7 +102,14 @@ const WHEN: Readonly<Record<Period, (endMs: number) => string>> = {
   week: (endMs) => printDay(endMs - 7 * DAY_MS),
   month: (endMs) => utcMonth(endMs - 1),
 };
-const SPENT_IN: Readonly<Record<Period, string>> = { day: "on", week: "in the week of", month: "in" };
+/** The same in a sentence; a month by its name, which is read in a mail. */
+const SPENT_IN: Readonly<Record<Period, (when: string) => string>> = {
+  day: (when) => `on ${when}`,
+  week: (when) => `in the week of ${when}`,
+  month: (when) => `in ${MONTH.format(new Date(when))}`,
+};
+/** `November 2026`, of `2026-11`. */
+const MONTH = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 
 async function keyLimit({ keyId, percent }: Rule, figures: Figures): Promise<Reading[]> {
   if (percent === null) return [];
@@ -115,7 +122,7 @@ async function keyLimit({ keyId, percent }: Rule, figures: Figures): Promise<Rea
       return {
         subject: period === "month" ? `${id} ${when}` : `${id} ${period} ${when}`,
         standing: spent * 100n >= limit * BigInt(percent) ? "crossed" : "clear",
-        text: `The key ${name} has spent ${dollars(spent)} of its ${dollars(limit)} ${SPENT_IN[period]} ${when}, at least ${percent} %.`,
+        text: `The key ${name} has spent ${dollars(spent)} of its ${dollars(limit)} ${SPENT_IN[period](when)}, at least ${percent} %.`,
         facts: {
           key: id,
           key_name: name,

@@ -143,6 +143,7 @@ test("a key at a share of its limit rings once a month; a revoked key does not",
   await round();
   expect(receiver.arrived.map(({ body }) => body.data["key"])).toEqual([limited.keyId]);
   expect(receiver.arrived[0]?.body.data).toMatchObject({ month: "2031-03", percent: 1, key_name: "test" });
+  expect(JSON.stringify(receiver.arrived[0]?.body)).toContain(" in March 2031, at least 1 %.");
   const daily = await gateway.key(customer.organizationId, { limitUsd: "1000" });
   await gateway.admin("POST", `/keys/${daily.keyId}/update`, {
     day_limit_usd: "0.0001",

@@ -77,7 +77,10 @@ export class PostgresRates {
 }
 
 class RatesOfBatch {
-  private readonly asked = new Set<MoneyOperation>();
+  /** Organizations that had limits the last time: asked about from the first. */
+  private readonly known = new Set<string>();
+  /** Asked about because the first answers said so. */
+  private readonly late = new Set<MoneyOperation>();
   private readonly counted = new Set<string>();
 
   constructor(
@@ -88,28 +91,38 @@ class RatesOfBatch {
 
   /** Of organizations that had limits the last time. */
   expected(): Asked {
-    return this.limitsOf(
-      this.operations.filter((operation) => this.rates.expects(organizationOf(operation))),
-    );
+    const { rates, known } = this;
+    const expected: MoneyOperation[] = [];
+    for (const operation of this.operations) {
+      const organizationId = organizationOf(operation);
+      if (!rates.expects(organizationId)) continue;
+      known.add(organizationId);
+      expected.push(operation);
+    }
+    return this.limitsOf(expected);
   }
 
   /** What the answers so far show to be needed; null when that is all. */
   missing(): Asked | null {
-    const late = this.operations.filter(
-      (operation) => !this.asked.has(operation) && this.mayBeLimited(operation),
-    );
-    if (late.length > 0) return this.limitsOf(late);
+    const late = this.operations.filter((operation) => this.isNews(operation));
+    if (late.length > 0) {
+      for (const operation of late) this.late.add(operation);
+      return this.limitsOf(late);
+    }
     const { rows, rates } = this;
     if (rows.rateLimits.size === 0 && !hasDefaults(rates.defaults)) return null;
-    const subjects = distinct(this.operations.flatMap(placeOf))
-      .flatMap((place) => unknownTo(rows, place, rates.defaults))
-      .filter(({ id }) => !this.counted.has(id));
+    const subjects: Subject[] = [];
+    for (const place of placesOf(this.operations))
+      for (const subject of unknownTo(rows, place, rates.defaults))
+        if (!this.counted.has(subject.id)) subjects.push(subject);
     return subjects.length === 0 ? null : this.runningOf(subjects);
   }
 
-  private mayBeLimited(operation: MoneyOperation): boolean {
+  /** Whether it may be limited, and nobody asked about it yet. */
+  private isNews(operation: MoneyOperation): boolean {
     const { balances, routes } = this.rows;
     const organizationId = organizationOf(operation);
+    if (this.known.has(organizationId) || this.late.has(operation)) return false;
     if (balances.get(organizationId)?.limited === 1) {
       this.rates.remember(organizationId);
       return true;
@@ -119,25 +132,25 @@ class RatesOfBatch {
   }
 
   private limitsOf(operations: readonly MoneyOperation[]): Asked {
-    const places = operations.flatMap(placeOf);
+    const places = placesOf(operations);
     const unknown: string[][] = [];
-    for (const operation of operations) {
-      this.asked.add(operation);
+    for (const operation of operations)
       for (const { organizationId, requestId } of requestsOf(operation)) {
         const place = this.rates.placeOf(requestId);
-        if (place?.organizationId === organizationId) places.push(place);
+        if (place?.organizationId === organizationId) places.add(place);
         else unknown.push([organizationId, requestId]);
       }
-    }
     const questions: Question[] = [];
-    if (places.length > 0) questions.push(questionAbout(LIMITS, rowsOf(distinct(places))));
+    if (!places.isEmpty) questions.push(questionAbout(LIMITS, rowsOf(places)));
     if (unknown.length > 0) questions.push({ statement: LIMITS_OF_REQUESTS, values: transposed(unknown, 2) });
     return this.asking(questions, putRateLimit);
   }
 
   private runningOf(subjects: readonly Subject[]): Asked {
     for (const { id } of subjects) this.counted.add(id);
-    const values = transposed(rowsOf(distinct(subjects)), 3);
+    const places = new Places();
+    for (const subject of subjects) places.add(subject);
+    const values = transposed(rowsOf(places), 3);
     return this.asking([{ statement: RUNNING, values }], putOpenRequests);
   }
 
@@ -152,27 +165,40 @@ class RatesOfBatch {
 }
 
 /** A batch has many requests of few keys and models: each once. Neighbours are often of one place, and need no text to be compared. */
-function distinct(places: readonly RatePlace[]): RatePlace[] {
-  const found = new Map<string, RatePlace>();
-  let last: RatePlace | null = null;
-  for (const place of places) {
+class Places {
+  private readonly found = new Map<string, RatePlace>();
+  private last: RatePlace | null = null;
+
+  add(place: RatePlace): void {
     const { organizationId, keyId, model } = place;
-    if (last?.organizationId === organizationId && last.keyId === keyId && last.model === model) continue;
-    last = place;
-    found.set(rowId(organizationId, keyId, model), place);
+    const { last } = this;
+    if (last?.organizationId === organizationId && last.keyId === keyId && last.model === model) return;
+    this.last = place;
+    this.found.set(rowId(organizationId, keyId, model), place);
   }
-  return [...found.values()];
+
+  get isEmpty(): boolean {
+    return this.last === null;
+  }
+
+  [Symbol.iterator](): Iterator<RatePlace> {
+    return this.found.values();
+  }
 }
 
-const rowsOf = (places: readonly RatePlace[]): string[][] =>
-  places.map(({ organizationId, keyId, model }) => [organizationId, keyId, model]);
-
-/** What an admission asks for. */
-function placeOf(operation: MoneyOperation): RatePlace[] {
-  if (operation.kind !== "admit" || operation.admission.asked.kind === "refusal") return [];
-  const { organizationId, keyId } = operation.admission.credential;
-  return [{ organizationId, keyId, model: operation.admission.asked.plan.model }];
+/** What admissions ask for. */
+function placesOf(operations: readonly MoneyOperation[]): Places {
+  const places = new Places();
+  for (const operation of operations) {
+    if (operation.kind !== "admit" || operation.admission.asked.kind === "refusal") continue;
+    const { organizationId, keyId } = operation.admission.credential;
+    places.add({ organizationId, keyId, model: operation.admission.asked.plan.model });
+  }
+  return places;
 }
+
+const rowsOf = (places: Iterable<RatePlace>): string[][] =>
+  Array.from(places, ({ organizationId, keyId, model }) => [organizationId, keyId, model]);
 
 /** Whose hold an operation changes. */
 function requestsOf(operation: MoneyOperation): readonly { organizationId: string; requestId: string }[] {
