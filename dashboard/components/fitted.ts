@@ -31,8 +31,7 @@ export function useFitted(
     if (current === null || room === 0) return;
     measured.current = { rows, titles, room };
     current.dataset["measured"] = "";
-    alignAmounts(current);
-    current.dataset["measured"] = "aligned"; // a column of amounts is as wide as they are under each other
+    alignAmounts(current); // first: a column of amounts is as wide as they are under each other
     const widths = { natural: widthsAt(current, "max-content"), least: widthsAt(current, "min-content") };
     current.style.width = "";
     delete current.dataset["measured"];
@@ -62,6 +61,8 @@ function widthsAt(table: HTMLTableElement, width: "max-content" | "min-content")
  * more than one amount.
  */
 function alignAmounts(table: HTMLTableElement): void {
+  for (let at = 0; at < (table.tHead?.rows[0]?.cells.length ?? 0); at++)
+    table.style.removeProperty(`--fraction-${at}`);
   const widths = new Map<number, number>();
   let last: HTMLTableCellElement | null = null;
   for (const fraction of table.querySelectorAll(".fraction")) {
@@ -71,6 +72,10 @@ function alignAmounts(table: HTMLTableElement): void {
     widths.set(cell.cellIndex, Math.max(width, widths.get(cell.cellIndex) ?? 0));
     last = cell;
   }
+  // Undrawn while they are told: a width that there was not before was measured as none by Chromium.
+  table.style.display = "none";
   for (const [at, width] of widths)
     table.style.setProperty(`--fraction-${at}`, Number.isNaN(width) ? "0" : `${width}px`);
+  void table.offsetWidth;
+  table.style.display = "";
 }

@@ -1,5 +1,6 @@
 // The overview: every figure leads to what is behind it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Answer } from "../../dashboard/api/routes.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { overviewTexts as words } from "../../dashboard/pages/overview/texts.ts";
 import { pageNames } from "../../dashboard/components/texts.ts";
@@ -7,8 +8,9 @@ import { usageTexts } from "../../dashboard/pages/usage/texts.ts";
 import { PLAIN } from "../support/models.ts";
 import { edit } from "../support/versions.ts";
 import { clearOfTheTurn, DAY_MS, HOUR_MS, TURN_PATIENCE_MS, waitFor } from "../support/wait.ts";
-import { type Dashboard, DESKTOP, NARROW, type Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, NARROW, PHONE, type Visitor } from "./dashboard.ts";
 import { type Seeded, startSeeded } from "./fixture.ts";
+import { WIDER } from "./fitting.ts";
 import { rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
@@ -36,6 +38,36 @@ test("every tile is a link, and so is the first cell of every table", async () =
   expect(await visitor.axe()).toEqual([]);
   await visitor.resize(NARROW);
   expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  await visitor.resize(DESKTOP);
+});
+
+test("amounts whose points stand under each other widen no table beyond a phone: what has no room is folded", async () => {
+  const { page } = visitor;
+  const asked = "**/overview?*";
+  await page.route(asked, async (route) => {
+    const response = await route.fetch();
+    const of: Answer<"GET /orgs/{org}/overview"> = await response.json();
+    const [one] = of.top_keys;
+    if (one === undefined) throw new Error("no key has spent");
+    const top_keys = [
+      { ...one, key: "key_1", name: "batch", requests: 774, charge_usd: "10.32", percent: "+2600.0" },
+      {
+        ...one,
+        key: "key_2",
+        name: "Support assistant",
+        requests: 200,
+        charge_usd: "1.64",
+        percent: "+26.0",
+      },
+      { ...one, key: "key_3", name: "Search index", requests: 86, charge_usd: "0.0018", percent: "+125.0" },
+    ];
+    await route.fulfill({ response, json: { ...of, top_keys } });
+  });
+  await visitor.resize(PHONE);
+  await openOverview();
+  await rowsOf(visitor, words.topKeys).getByText("Support assistant").waitFor();
+  expect((await page.evaluate<string>(WIDER)).split(",")).not.toContain(words.topKeys);
+  await page.unroute(asked);
   await visitor.resize(DESKTOP);
 });
 

@@ -1,6 +1,7 @@
 // How the organization stands: credits with what is held, spend, requests, what was refused and why, what needs a look.
 import { Group, SimpleGrid, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { read } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
@@ -59,105 +60,105 @@ interface FiguresProps {
   of: Overview;
 }
 
-const Figures = ({ org, range, of }: FiguresProps) => (
-  <>
-    <Attention org={org} of={of} />
-    <Steps org={org} of={of} />
-    <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>
-      <Tile title={words.available} note={<Held of={of} />} to={path.organization(org, "billing")}>
-        <Money usd={of.balance.available_usd} />
-      </Tile>
-      <Tile
-        title={words.daysLeft}
-        note={
-          <>
-            {words.burn} <Money usd={of.burn_usd_per_day} /> {words.perDay}
-          </>
-        }
-        to={path.organization(org, "usage")}
-        search={{ range: "7d" }}
-      >
-        {printDays(of.days_left)}
-      </Tile>
-      <Tile
-        title={words.today}
-        to={path.organization(org, "usage")}
-        search={{ from: today(), to: addDays(today(), 1) }}
-      >
-        <Money usd={of.spend_today_usd} />
-      </Tile>
-      <Tile title={words.month} to={path.organization(org, "usage")} search={{ range: "month" }}>
-        <Money usd={of.spend_month_usd} />
-      </Tile>
-      <Tile
-        title={words.requests}
-        note={words.running(formatCount(of.running))}
-        to={path.organization(org, "activity")}
-        search={{ range }}
-      >
-        {formatCount(of.requests)}
-      </Tile>
-      <Tile
-        title={words.errors}
-        note={words.errorsNote}
-        to={path.organization(org, "activity")}
-        search={{ range, state: "released" }}
-      >
-        {of.requests === of.running ? "–" : formatShare(of.error_rate * 100, 100)}
-      </Tile>
-      <Tile
-        title={words.firstToken}
-        note={
-          of.first_part_ms.p95 === null ? words.noneAnswered : words.p95(formatSpan(of.first_part_ms.p95))
-        }
-        to={path.organization(org, "activity")}
-        search={{ range, state: "settled" }}
-      >
-        {of.first_part_ms.p50 === null ? "–" : formatSpan(of.first_part_ms.p50)}
-      </Tile>
-      <Tile
-        title={words.refused}
-        note={of.refusals.length === 0 ? words.noRefusals : words.byCode}
-        to={path.organization(org, "activity")}
-        search={{ range, state: "refused" }}
-      >
-        {formatCount(of.refused)}
-      </Tile>
-    </SimpleGrid>
-    <SpendChart org={org} range={range} of={of} />
-    <SimpleGrid cols={{ base: 1, md: 2 }}>
-      <Section title={words.topModels}>
-        <DataTable
-          label={words.topModels}
-          rows={of.top_models}
-          rowKey={({ model }) => model}
-          columns={modelsOf(org, range)}
-          none={words.nothingSpent}
-        />
-      </Section>
-      <Section title={words.topKeys}>
-        <DataTable
-          label={words.topKeys}
-          rows={of.top_keys}
-          rowKey={({ key }) => key}
-          columns={keysOf(org, range)}
-          none={words.nothingSpent}
-        />
-      </Section>
-    </SimpleGrid>
-    <Refusals org={org} range={range} of={of} />
-    {of.routes.length > 0 && (
-      <Section title={words.routes}>
-        <DataTable
-          label={words.routes}
-          rows={of.routes}
-          rowKey={({ route }) => route}
-          columns={routesOf(org)}
-        />
-      </Section>
-    )}
-  </>
-);
+function Figures({ org, range, of }: FiguresProps) {
+  const models = useMemo(() => modelsOf(org, range), [org, range]);
+  const keys = useMemo(() => keysOf(org, range), [org, range]);
+  const routes = useMemo(() => routesOf(org), [org]);
+  return (
+    <>
+      <Attention org={org} of={of} />
+      <Steps org={org} of={of} />
+      <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>
+        <Tile title={words.available} note={<Held of={of} />} to={path.organization(org, "billing")}>
+          <Money usd={of.balance.available_usd} />
+        </Tile>
+        <Tile
+          title={words.daysLeft}
+          note={
+            <>
+              {words.burn} <Money usd={of.burn_usd_per_day} /> {words.perDay}
+            </>
+          }
+          to={path.organization(org, "usage")}
+          search={{ range: "7d" }}
+        >
+          {printDays(of.days_left)}
+        </Tile>
+        <Tile
+          title={words.today}
+          to={path.organization(org, "usage")}
+          search={{ from: today(), to: addDays(today(), 1) }}
+        >
+          <Money usd={of.spend_today_usd} />
+        </Tile>
+        <Tile title={words.month} to={path.organization(org, "usage")} search={{ range: "month" }}>
+          <Money usd={of.spend_month_usd} />
+        </Tile>
+        <Tile
+          title={words.requests}
+          note={words.running(formatCount(of.running))}
+          to={path.organization(org, "activity")}
+          search={{ range }}
+        >
+          {formatCount(of.requests)}
+        </Tile>
+        <Tile
+          title={words.errors}
+          note={words.errorsNote}
+          to={path.organization(org, "activity")}
+          search={{ range, state: "released" }}
+        >
+          {of.requests === of.running ? "–" : formatShare(of.error_rate * 100, 100)}
+        </Tile>
+        <Tile
+          title={words.firstToken}
+          note={
+            of.first_part_ms.p95 === null ? words.noneAnswered : words.p95(formatSpan(of.first_part_ms.p95))
+          }
+          to={path.organization(org, "activity")}
+          search={{ range, state: "settled" }}
+        >
+          {of.first_part_ms.p50 === null ? "–" : formatSpan(of.first_part_ms.p50)}
+        </Tile>
+        <Tile
+          title={words.refused}
+          note={of.refusals.length === 0 ? words.noRefusals : words.byCode}
+          to={path.organization(org, "activity")}
+          search={{ range, state: "refused" }}
+        >
+          {formatCount(of.refused)}
+        </Tile>
+      </SimpleGrid>
+      <SpendChart org={org} range={range} of={of} />
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Section title={words.topModels}>
+          <DataTable
+            label={words.topModels}
+            rows={of.top_models}
+            rowKey={({ model }) => model}
+            columns={models}
+            none={words.nothingSpent}
+          />
+        </Section>
+        <Section title={words.topKeys}>
+          <DataTable
+            label={words.topKeys}
+            rows={of.top_keys}
+            rowKey={({ key }) => key}
+            columns={keys}
+            none={words.nothingSpent}
+          />
+        </Section>
+      </SimpleGrid>
+      <Refusals org={org} range={range} of={of} />
+      {of.routes.length > 0 && (
+        <Section title={words.routes}>
+          <DataTable label={words.routes} rows={of.routes} rowKey={({ route }) => route} columns={routes} />
+        </Section>
+      )}
+    </>
+  );
+}
 
 /** The pace of a first day says nothing about decades. */
 const DAYS_AT_MOST = 3650;
