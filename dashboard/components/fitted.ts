@@ -73,9 +73,13 @@ function alignAmounts(table: HTMLTableElement): void {
     last = cell;
   }
   // Undrawn while they are told: a width that there was not before was measured as none by Chromium.
+  // Its frame stays as high, so that no reader is scrolled away.
+  const frame = table.parentElement;
+  if (frame !== null) frame.style.minHeight = `${frame.offsetHeight}px`;
   table.style.display = "none";
   for (const [at, width] of widths)
     table.style.setProperty(`--fraction-${at}`, Number.isNaN(width) ? "0" : `${width}px`);
   void table.offsetWidth;
   table.style.display = "";
+  if (frame !== null) frame.style.minHeight = "";
 }
