@@ -30,11 +30,13 @@ export function useFitted(
     const room = current?.parentElement?.clientWidth ?? 0;
     if (current === null || room === 0) return;
     measured.current = { rows, titles, room };
+    const scrolled = current.parentElement?.scrollLeft ?? 0;
     current.dataset["measured"] = "";
     alignAmounts(current); // first: a column of amounts is as wide as they are under each other
     const widths = { natural: widthsAt(current, "max-content"), least: widthsAt(current, "min-content") };
     current.style.width = "";
     delete current.dataset["measured"];
+    if (scrolled > 0 && current.parentElement !== null) current.parentElement.scrollLeft = scrolled;
     const found = foldedOf(columns, widths, room);
     setFolded((folds) => (folds.join() === found.join() ? folds : found));
   }, [rows, titles, width]);

@@ -67,6 +67,15 @@ test("amounts whose points stand under each other widen no table beyond a phone:
   await openOverview();
   await rowsOf(visitor, words.topKeys).getByText("Support assistant").waitFor();
   expect((await page.evaluate<string>(WIDER)).split(",")).not.toContain(words.topKeys);
+  // Whoever looks at the last column of a table that is wider all the same stays there when it is measured again.
+  await page.addStyleTag({ content: ".table-scroll table { min-width: 700px }" });
+  const keys = page.getByRole("region", { name: words.topKeys, exact: true });
+  const scrolled = () => keys.evaluate(({ scrollLeft }: { scrollLeft: number }) => scrollLeft);
+  await keys.evaluate((frame: { scrollBy(x: number, y: number): void }) => frame.scrollBy(500, 0));
+  const before = await scrolled();
+  expect(before).toBeGreaterThan(0);
+  await visitor.resize({ ...PHONE, width: PHONE.width - 2 });
+  expect(await scrolled()).toBeGreaterThanOrEqual(before);
   await page.unroute(asked);
   await visitor.resize(DESKTOP);
 });

@@ -55,7 +55,12 @@ export const keyColumns = ({ org, onAct, replacedBy }: ColumnTerms): Column<Key>
       </Stack>
     ),
   },
-  { title: words.columns.scope, order: ({ scope }) => scope, cell: ({ scope }) => words[scope] },
+  {
+    title: words.columns.scope,
+    wider: true,
+    order: ({ scope }) => scope,
+    cell: ({ scope }) => words[scope],
+  },
   {
     title: words.columns.month,
     always: true,

@@ -116,6 +116,7 @@ function columnsOf(org: string, asked: Record<string, string>): Column<Row>[] {
     {
       title: words.charged,
       figures: true,
+      always: true,
       order: ({ charge_usd }) => heightOf(charge_usd),
       cell: ({ charge_usd }) => <Money usd={charge_usd} />,
     },
@@ -144,7 +145,7 @@ function columnsOf(org: string, asked: Record<string, string>): Column<Row>[] {
           <>
             <b>{formatCount(suggested)}</b>
             {frees !== null && (
-              <Text size="xs" c="dimmed" component="div">
+              <Text size="xs" c="dimmed" component="div" style={{ whiteSpace: "normal" }}>
                 {words.frees(formatMoney(frees))}
               </Text>
             )}
