@@ -71,9 +71,12 @@ test("amounts whose points stand under each other widen no table beyond a phone:
   await page.addStyleTag({ content: ".table-scroll table { min-width: 700px }" });
   const keys = page.getByRole("region", { name: words.topKeys, exact: true });
   const scrolled = () => keys.evaluate(({ scrollLeft }: { scrollLeft: number }) => scrollLeft);
-  await keys.evaluate((frame: { scrollBy(x: number, y: number): void }) => frame.scrollBy(500, 0));
+  // It scrolls as soon as the page knows that it is wider.
+  await waitFor(async () => {
+    await keys.evaluate((frame: { scrollBy(x: number, y: number): void }) => frame.scrollBy(500, 0));
+    return (await scrolled()) > 0;
+  }, "the table to scroll");
   const before = await scrolled();
-  expect(before).toBeGreaterThan(0);
   await visitor.resize({ ...PHONE, width: PHONE.width - 2 });
   expect(await scrolled()).toBeGreaterThanOrEqual(before);
   await page.unroute(asked);

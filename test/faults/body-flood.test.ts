@@ -47,8 +47,10 @@ test("a flood of large bodies delays nobody else's small calls", async () => {
       );
     }
     // The best round counts: the others may have met something else that ran on the machine.
-    expect(Math.min(...slower.map(({ median }) => median))).toBeLessThan(SLOWER_AT_MOST);
-    for (const { flood } of slower) expect(flood).toBeGreaterThan(LANES);
+    // So does none whose calls were over before each lane had sent a second body.
+    const flooded = slower.filter(({ flood }) => flood > LANES);
+    expect(flooded.length).toBeGreaterThan(0);
+    expect(Math.min(...flooded.map(({ median }) => median))).toBeLessThan(SLOWER_AT_MOST);
   } finally {
     await gateway.stop();
   }

@@ -86,7 +86,7 @@ export const usageTexts = {
     noReplays:
       "No request was repeated with its Idempotency-Key: repeats are answered from what was kept, at no charge.",
     lead: "What the same tokens would have cost on other models that you may call, at the prices published now, request minimums included. A comparison: another model answers at another length, and prices by length are taken at the mean prompt.",
-    charged: "Charged:",
+    charged: "Charged, without embeddings:",
     model: "Model",
     cost: "Would have cost",
     against: "Against the charge",

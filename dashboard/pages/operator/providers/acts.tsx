@@ -17,7 +17,12 @@ export function Acts({ of }: { of: Provider }) {
   return (
     <>
       <Group gap="xs">
-        <Text size="sm" role="status">
+        {/* There before it says anything, which is when it is read out; until then it takes no room. */}
+        <Text
+          size="sm"
+          role="status"
+          me={probe.data === undefined ? "calc(-1 * var(--mantine-spacing-xs))" : 0}
+        >
           {probe.data !== undefined &&
             (probe.data.well
               ? words.well(formatSpan(probe.data.ms))
