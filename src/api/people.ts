@@ -33,9 +33,11 @@ export const peopleEndpoints = [
         rooms.reports.sql,
         all.map(({ organizationId }) => organizationId),
       );
-      const data = people.map((person) => {
+      const row = async (person: (typeof people)[number]) => {
         const own = memberships.get(person.id) ?? [];
-        const seen = Math.max(0, ...own.map(({ seenAtMs }) => seenAtMs));
+        // Who belongs nowhere, as operators mostly, was seen by nobody else than a session.
+        const looks = own.length > 0 ? own : await rooms.people.sessions(person.id);
+        const seen = Math.max(0, ...looks.map(({ seenAtMs }) => seenAtMs));
         return {
           person: { id: person.id, name: person.name },
           email: person.email,
@@ -48,8 +50,11 @@ export const peopleEndpoints = [
             role,
           })),
         };
-      });
-      return { data, next_cursor: found.length > limit ? (people.at(-1)?.id ?? null) : null };
+      };
+      return {
+        data: await Promise.all(people.map(row)),
+        next_cursor: found.length > limit ? (people.at(-1)?.id ?? null) : null,
+      };
     },
   }),
   endpoint({

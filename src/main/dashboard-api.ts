@@ -212,7 +212,7 @@ async function open(
       rooms: {
         operator,
         reports,
-        changes: createChanges(ports),
+        changes: createChanges({ ...ports, labels: reports.labels }),
         people,
         payments: paymentService,
         alerts: alertService,

@@ -6,24 +6,22 @@ import type { RouteState } from "../domain/release.ts";
 import { printTimeOrNull } from "../domain/print.ts";
 import type { RouteStanding } from "../releases/standing.ts";
 import { from, rowsOf } from "../store/query.ts";
-import type { LabelBook } from "./labels.ts";
+import { eachProvider } from "./labels.ts";
 import { providerRows, type ProvidersPorts } from "./providers.ts";
 import { sinceRequest } from "./request-time.ts";
 
 type Row = z.output<typeof homeShapes.homeProviders>["data"][number];
-
-interface MatrixPorts extends ProvidersPorts {
-  labels: LabelBook;
-}
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Of the last hour; more would say the same. */
 const TIMES_READ = 20_000;
 const STATES: readonly RouteState[] = ["disabled", "stale", "unhealthy", "live"];
+/** Behind every time that is told; two of them are alike, which two infinities are not. */
+const UNTOLD_MS = Number.MAX_SAFE_INTEGER;
 const organizations = from.selectFrom("organization").select("org_id");
 
-export async function providerMatrix(on: MatrixPorts): Promise<Row[]> {
+export async function providerMatrix(on: ProvidersPorts): Promise<Row[]> {
   const [rows, served, times] = [await providerRows(on), await servedOf(on), await timesOf(on)];
   const standings = on.standings();
   return rows
@@ -54,7 +52,8 @@ export async function providerMatrix(on: MatrixPorts): Promise<Row[]> {
 function worstOf(routes: readonly RouteStanding[]): RouteStanding | undefined {
   return routes.toSorted(
     (a, b) =>
-      STATES.indexOf(a.state) - STATES.indexOf(b.state) || (a.sinceMs ?? Infinity) - (b.sinceMs ?? Infinity),
+      STATES.indexOf(a.state) - STATES.indexOf(b.state) ||
+      (a.sinceMs ?? UNTOLD_MS) - (b.sinceMs ?? UNTOLD_MS),
   )[0];
 }
 
@@ -64,7 +63,7 @@ function badness({ state, routes, live_routes: live, served }: Row): number {
   return (live === 0 ? 4 : 0) + (state === "live" ? 0 : 2) + (served === null ? 0 : 1 - served);
 }
 
-async function servedOf(on: MatrixPorts): Promise<Map<string, number>> {
+async function servedOf(on: ProvidersPorts): Promise<Map<string, number>> {
   const query = from
     .selectFrom("request")
     .where("org_id", "in", organizations)
@@ -74,13 +73,13 @@ async function servedOf(on: MatrixPorts): Promise<Map<string, number>> {
     .select((eb) => ["release_digest", eb.fn.countAll<bigint>().as("requests")]);
   const rows = await rowsOf(on.sql, query);
   const counts = new Map<string, number>();
-  await eachProvider(on, rows, (provider, { requests }) =>
+  await eachProvider(on.labels, rows, (provider, { requests }) =>
     counts.set(provider, (counts.get(provider) ?? 0) + Number(requests)),
   );
   return counts;
 }
 
-async function timesOf(on: MatrixPorts): Promise<Map<string, number[]>> {
+async function timesOf(on: ProvidersPorts): Promise<Map<string, number[]>> {
   const query = from
     .selectFrom("request")
     .where("org_id", "in", organizations)
@@ -90,25 +89,12 @@ async function timesOf(on: MatrixPorts): Promise<Map<string, number[]>> {
     .limit(TIMES_READ);
   const rows = await rowsOf(on.sql, query);
   const times = new Map<string, number[]>();
-  await eachProvider(on, rows, (provider, { ms }) => {
+  await eachProvider(on.labels, rows, (provider, { ms }) => {
     const known = times.get(provider) ?? [];
     known.push(Number(ms));
     times.set(provider, known);
   });
   return times;
-}
-
-/** By the release that served: a newer one of the same route changes nothing about who did. */
-async function eachProvider<Of extends { release_digest: string }>(
-  { labels }: MatrixPorts,
-  rows: readonly Of[],
-  take: (provider: string, row: Of) => void,
-): Promise<void> {
-  const releases = await labels.releasesOf([...new Set(rows.map((row) => row.release_digest))]);
-  for (const row of rows) {
-    const provider = releases.get(row.release_digest)?.provider;
-    if (provider !== undefined) take(provider, row);
-  }
 }
 
 function median(times: readonly number[]): number | null {

@@ -46,3 +46,16 @@ export class LabelBook {
     return keys;
   }
 }
+
+/** By the release that served: a newer one of the same route changes nothing about who did. */
+export async function eachProvider<Of extends { release_digest: string }>(
+  labels: Pick<LabelBook, "releasesOf">,
+  rows: readonly Of[],
+  take: (provider: string, row: Of) => void,
+): Promise<void> {
+  const releases = await labels.releasesOf([...new Set(rows.map((row) => row.release_digest))]);
+  for (const row of rows) {
+    const provider = releases.get(row.release_digest)?.provider;
+    if (provider !== undefined) take(provider, row);
+  }
+}

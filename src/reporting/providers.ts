@@ -15,6 +15,7 @@ import { exact, exactTotal, from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
+import { eachProvider, type LabelBook } from "./labels.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
 
 type Provider = z.output<typeof platformShapes.providerList>["data"][number];
@@ -32,6 +33,7 @@ export interface ProvidersPorts {
   sql: Sql;
   clock: Clock;
   people: Pick<People, "persons">;
+  labels: LabelBook;
   standings(): RouteStanding[];
   providers: readonly ConfiguredProvider[];
   health: Pick<Health, "accountRefusal" | "lastProbe">;
@@ -159,19 +161,17 @@ function count(counts: ByProvider, provider: string, what: string): void {
   counts.set(provider, known.set(what, (known.get(what) ?? 0) + 1));
 }
 
-/** A figure of the window's requests, added up by who serves their releases today. */
+/** A figure of the window's requests, added up by whose releases served them. */
 async function byProvider(
   on: ProvidersPorts,
   sinceMs: number,
   add: (requests: typeof requestsByRelease) => Compilable<{ release_digest: string; amount: string | null }>,
 ): Promise<Map<string, bigint>> {
   const rows = await rowsOf(on.sql, add(requestsByRelease.where("request_id", ">=", sinceRequest(sinceMs))));
-  const providers = new Map(on.standings().map(({ release }) => [release.digest, release.provider]));
   const sums = new Map<string, bigint>();
-  for (const { release_digest, amount } of rows) {
-    const name = providers.get(release_digest);
-    if (name !== undefined) sums.set(name, (sums.get(name) ?? 0n) + exact(amount));
-  }
+  await eachProvider(on.labels, rows, (name, { amount }) =>
+    sums.set(name, (sums.get(name) ?? 0n) + exact(amount)),
+  );
   return sums;
 }
 

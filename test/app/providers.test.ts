@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { AppAnswer } from "../../src/api/client.ts";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
+import { PLAIN } from "../support/models.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 
 const CANARY = "canary-of-this-test";
@@ -131,4 +132,19 @@ test("a provider that is not believed is told on its row, by reason, of the last
     { doubt: "usage_clamped", attempts: 3 },
   ]);
   expect((await rowOf("dead"))?.doubts).toEqual([]);
+});
+
+test("what the platform paid stays with the provider when its routes get newer releases", async () => {
+  gateway.simulator.behave({ behaviour: { overrun_tokens: 500 }, calls: 1 });
+  expect((await gateway.chat(customer, { ...hello(), max_tokens: 10 })).status).toBe(200);
+  const before = (await rowOf("simulator"))?.variance_usd ?? "";
+  expect(Number(before)).toBeGreaterThan(0);
+  expect((await gateway.publish({ ...PLAIN, version: 2 })).status).toBe(200);
+  expect((await rowOf("simulator"))?.variance_usd).toBe(before);
+});
+
+test("an operator who belongs to no organization was seen by the sessions that are in force", async () => {
+  const seen = async () =>
+    (await root.app("GET /operator/people")).data.find(({ email }) => email.startsWith("root"))?.last_seen_at;
+  expect(Date.now() - Date.parse((await seen()) ?? "")).toBeLessThan(600_000);
 });

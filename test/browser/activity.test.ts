@@ -70,6 +70,7 @@ test("the chart is asked for with the rows, and the rows that fill the screen ar
     // Whatever the filters offer comes when they are drawn.
     expect(asked.indexOf("activity/histogram")).toBeGreaterThan(asked.indexOf("activity"));
     expect(asked.indexOf("activity/histogram")).toBeLessThan(asked.indexOf("models"));
+    expect(asked.filter((name) => name === "activity/histogram")).toHaveLength(1);
     const seen = await visitor.page.evaluate<number[]>("rowsSeen");
     expect(seen.at(-1)).toBe(many);
     expect(seen[0]).toBeLessThan(30);

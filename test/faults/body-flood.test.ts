@@ -20,9 +20,9 @@ test("a flood of large bodies delays nobody else's small calls", async () => {
     const small = bodyOf(PLAIN.model, 1);
     const large = bodyOf(UNCOUNTED.model, MESSAGES);
     expect(large.byteLength).toBeGreaterThan(1_150_000);
-    const victims = async (): Promise<number[]> => {
+    const victims = async (enough: () => boolean = () => true): Promise<number[]> => {
       const tookMs: number[] = [];
-      for (let calls = 0; calls < CALLS; calls += 1) {
+      for (let calls = 0; calls < CALLS || !enough(); calls += 1) {
         const began = performance.now();
         expect(await post(gateway, victim.secret, small)).toBe(200);
         tookMs.push(performance.now() - began);
@@ -38,7 +38,7 @@ test("a flood of large bodies delays nobody else's small calls", async () => {
       const lanes = Array.from({ length: LANES }, async () => {
         for (; flooding; flood += 1) expect(await post(gateway, flooder.secret, large)).toBe(400);
       });
-      const flooded = await victims();
+      const flooded = await victims(() => flood > LANES); // each lane is at its second body
       flooding = false;
       await Promise.all(lanes);
       slower.push({ median: times(flooded, alone, 0.5), p99: times(flooded, alone, 0.99), flood });
@@ -47,10 +47,8 @@ test("a flood of large bodies delays nobody else's small calls", async () => {
       );
     }
     // The best round counts: the others may have met something else that ran on the machine.
-    // So does none whose calls were over before each lane had sent a second body.
-    const flooded = slower.filter(({ flood }) => flood > LANES);
-    expect(flooded.length).toBeGreaterThan(0);
-    expect(Math.min(...flooded.map(({ median }) => median))).toBeLessThan(SLOWER_AT_MOST);
+    expect(Math.min(...slower.map(({ median }) => median))).toBeLessThan(SLOWER_AT_MOST);
+    for (const { flood } of slower) expect(flood).toBeGreaterThan(LANES);
   } finally {
     await gateway.stop();
   }

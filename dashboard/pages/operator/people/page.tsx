@@ -135,7 +135,10 @@ const personColumns = ({ you, act }: PersonTerms): Column<OperatorPerson>[] => [
     title: words.columns.organizations,
     cell: ({ memberships }) => memberships.map(({ name, role }) => `${name} (${role})`).join(", ") || "–",
   },
-  { title: words.columns.seen, cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
+  {
+    title: words.columns.seen,
+    cell: ({ last_seen_at }) => <Ago at={last_seen_at} never={words.notSignedIn} />,
+  },
   {
     title: words.columns.actions,
     acts: true,

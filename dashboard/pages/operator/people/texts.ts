@@ -35,6 +35,7 @@ export const operatorPeopleTexts = {
   keys: "Management keys",
   installation: "this installation",
   neverUsed: "never",
+  notSignedIn: "not signed in",
   createKey: "Create a management key",
   keyHelp:
     "For scripts that operate this gateway. It may do everything that the command line does, as long as you are an operator.",
