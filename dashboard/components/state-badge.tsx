@@ -50,6 +50,7 @@ const TONES: Record<string, Tone> = {
   paused: "waiting",
   warning: "warning",
   stale: "warning",
+  partly_live: "warning",
   unhealthy: "bad",
   disabled: "neutral",
   refused: "warning",
@@ -80,9 +81,17 @@ export function StateBadge({ state, word }: { state: string; word?: string }) {
 }
 
 /** With why, in small print below it. */
-export const StateAndReason = ({ state, reason }: { state: string; reason: string | null }) => (
+export const StateAndReason = ({
+  state,
+  word,
+  reason,
+}: {
+  state: string;
+  word?: string;
+  reason: string | null;
+}) => (
   <Stack gap={2} align="flex-start">
-    <StateBadge state={state} />
+    <StateBadge state={state} {...(word !== undefined && { word })} />
     {reason !== null && (
       <Text size="xs" c="dimmed" className="name">
         {reason}

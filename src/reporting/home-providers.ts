@@ -16,7 +16,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Of the last hour; more would say the same. */
 const TIMES_READ = 20_000;
-const STATES: readonly RouteState[] = ["disabled", "stale", "unhealthy", "live"];
+/** What nobody meant comes before what an operator took out on purpose, which would hide it. */
+const STATES: readonly RouteState[] = ["unhealthy", "stale", "disabled", "live"];
 /** Behind every time that is told; two of them are alike, which two infinities are not. */
 const UNTOLD_MS = Number.MAX_SAFE_INTEGER;
 const organizations = from.selectFrom("organization").select("org_id");
@@ -27,17 +28,12 @@ export async function providerMatrix(on: ProvidersPorts): Promise<Row[]> {
   return rows
     .map(({ name, errors }): Row => {
       const routes = standings.filter(({ release }) => release.provider === name);
-      const worst = worstOf(routes);
       const failed = errors.reduce((sum, { attempts }) => sum + attempts, 0);
       const attempts = failed + (served.get(name) ?? 0);
       const [most] = errors.toSorted((a, b) => b.attempts - a.attempts);
       return {
         provider: name,
-        state: worst?.state ?? "none",
-        reason: worst?.reason ?? null,
-        since: printTimeOrNull(worst?.sinceMs ?? null),
-        routes: routes.length,
-        live_routes: routes.filter(({ state }) => state === "live").length,
+        ...standingOf(routes),
         attempts,
         failed,
         error: most?.class ?? null,
@@ -48,13 +44,29 @@ export async function providerMatrix(on: ProvidersPorts): Promise<Row[]> {
     .toSorted((a, b) => badness(b) - badness(a) || (a.provider < b.provider ? -1 : 1));
 }
 
-/** Of the routes of a provider the one that is furthest from live, and the longest so. */
-function worstOf(routes: readonly RouteStanding[]): RouteStanding | undefined {
-  return routes.toSorted(
+/** As much of a route as says how it stands. */
+type Standing = Pick<RouteStanding, "state" | "reason" | "sinceMs">;
+
+/**
+ * How a provider stands by its routes: partly live where some are and some are not. Reason and time are those of the route that
+ * is furthest from live, and of these of the one that is so for the longest.
+ */
+export function standingOf(
+  routes: readonly Standing[],
+): Pick<Row, "state" | "reason" | "since" | "routes" | "live_routes"> {
+  const [worst] = routes.toSorted(
     (a, b) =>
       STATES.indexOf(a.state) - STATES.indexOf(b.state) ||
       (a.sinceMs ?? UNTOLD_MS) - (b.sinceMs ?? UNTOLD_MS),
-  )[0];
+  );
+  const live = routes.filter(({ state }) => state === "live").length;
+  return {
+    state: 0 < live && live < routes.length ? "partly_live" : (worst?.state ?? "none"),
+    reason: worst?.reason ?? null,
+    since: printTimeOrNull(worst?.sinceMs ?? null),
+    routes: routes.length,
+    live_routes: live,
+  };
 }
 
 /** What serves nobody, then what is not whole, then by the share of calls that failed. */

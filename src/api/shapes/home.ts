@@ -58,7 +58,8 @@ export const homeMargin = z.object({
 export const homeProviders = listOf(
   z.object({
     provider: z.string(),
-    state: z.enum(["live", "unhealthy", "stale", "disabled", "none"]),
+    /** Partly live while some of its routes are and some are not. */
+    state: z.enum(["live", "partly_live", "unhealthy", "stale", "disabled", "none"]),
     /** Why, of its worst route; since when. */
     reason: z.string().nullable(),
     since: time.nullable(),

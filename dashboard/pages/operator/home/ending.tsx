@@ -67,7 +67,7 @@ const COLUMNS: Column<EndingRow>[] = [
     always: true,
     cell: ({ ends_at, over }) => (
       <>
-        {over && <StateBadge state="stale" word={words.over} />} <Ago at={ends_at} />
+        {over && <StateBadge state="failed" word={words.over} />} <Ago at={ends_at} />
       </>
     ),
   },

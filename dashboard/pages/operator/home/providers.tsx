@@ -6,7 +6,7 @@ import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago } from "../../../components/figures.tsx";
 import { Link } from "../../../components/link.tsx";
 import { Section } from "../../../components/page.tsx";
-import { StateBadge } from "../../../components/state-badge.tsx";
+import { StateAndReason } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { formatCount, formatShare } from "../../../format/count.ts";
 import { formatSpan } from "../../../format/time.ts";
@@ -47,10 +47,12 @@ const COLUMNS: Column<Provider>[] = [
   {
     title: words.columns.state,
     always: true,
-    cell: ({ state, reason }) => (
-      <span title={reason ?? undefined}>
-        <StateBadge state={state} word={words.providerStates[state] ?? state} />
-      </span>
+    cell: ({ state, reason, routes, live_routes: live }) => (
+      <StateAndReason
+        state={state}
+        word={words.providerStates[state] ?? state}
+        reason={words.standing(reason, live, routes)}
+      />
     ),
   },
   { title: words.columns.since, cell: ({ since }) => <Ago at={since} never="–" /> },
@@ -82,10 +84,5 @@ const COLUMNS: Column<Provider>[] = [
   {
     title: words.columns.error,
     cell: ({ error }) => (error === null ? "–" : error.replaceAll("_", " ")),
-  },
-  {
-    title: words.columns.routes,
-    figures: true,
-    cell: ({ routes, live_routes: live }) => words.routes(live, routes),
   },
 ];

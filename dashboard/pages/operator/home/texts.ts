@@ -37,13 +37,17 @@ export const operatorHomeTexts = {
   hour: "Hour (UTC)",
   providers: "Providers, worst first",
   noProviders: "No provider is configured.",
-  providerStates: { none: "no route" } as Readonly<Record<string, string>>,
-  routes: (live: number, all: number) => `${live} of ${all} live`,
+  providerStates: { none: "no route", partly_live: "partly live" } as Readonly<Record<string, string>>,
+  /** Below the state: how many of its routes are live, and why not all of them. */
+  standing: (reason: string | null, live: number, all: number) =>
+    all === 0
+      ? null
+      : `${live} of ${counted(String(all), "route")} live${reason === null ? "" : ` · ${reason}`}`,
   ending: "Ends soon",
-  endingLead: "Within 14 days, or over and not renewed.",
+  endingLead: "Within 14 days, or expired and not renewed.",
   noEnding: "Nothing ends within 14 days.",
   kinds: { release: "release", entitlement: "entitlement", key: "key", management_key: "management key" },
-  over: "over",
+  over: "expired",
   marginByModel: "Margin by model, 30 days",
   marginLead: (source: string) =>
     `What customers were charged, and what providers list for the same tokens. Where routes cost differently, or a price depends on the prompt's length, from the lowest to the highest. What you agreed with a provider is not known here. Source: ${source}.`,
@@ -62,7 +66,6 @@ export const operatorHomeTexts = {
     failed: "Failed",
     error: "Most often",
     firstToken: "First token, 1 h",
-    routes: "Routes",
     what: "What",
     kind: "Kind",
     whose: "Whose",

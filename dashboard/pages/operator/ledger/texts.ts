@@ -12,7 +12,7 @@ export const operatorLedgerTexts = {
   drift: "Difference in the sums",
   driftNote: "has to be zero",
   variance: "Paid by the platform",
-  varianceNote: "price above what was held",
+  varianceNote: "since the beginning: price above what customers were charged",
   debt: "Debt of organizations",
   late: "Holds past their deadline",
   invariants: "Rules",
