@@ -61,7 +61,7 @@ const TONES: Record<string, Tone> = {
   broken: "bad",
 };
 
-export function StateBadge({ state, word }: { state: string; word?: string }) {
+export function StateBadge({ state, word }: { state: string; word?: string | undefined }) {
   const tone = TONES[state] ?? "neutral";
   return (
     <Badge
@@ -87,11 +87,11 @@ export const StateAndReason = ({
   reason,
 }: {
   state: string;
-  word?: string;
+  word?: string | undefined;
   reason: string | null;
 }) => (
   <Stack gap={2} align="flex-start">
-    <StateBadge state={state} {...(word !== undefined && { word })} />
+    <StateBadge state={state} word={word} />
     {reason !== null && (
       <Text size="xs" c="dimmed" className="name">
         {reason}

@@ -16,7 +16,10 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Of the last hour; more would say the same. */
 const TIMES_READ = 20_000;
-/** What nobody meant comes before what an operator took out on purpose, which would hide it. */
+/**
+ * Of several routes the one that is told first: what nobody meant before what an operator took out on purpose, which would hide
+ * it. Another order than that of the reasons of one route (interfaces.md §4).
+ */
 const STATES: readonly RouteState[] = ["unhealthy", "stale", "disabled", "live"];
 /** Behind every time that is told; two of them are alike, which two infinities are not. */
 const UNTOLD_MS = Number.MAX_SAFE_INTEGER;
@@ -49,7 +52,7 @@ type Standing = Pick<RouteStanding, "state" | "reason" | "sinceMs">;
 
 /**
  * How a provider stands by its routes: partly live where some are and some are not. Reason and time are those of the route that
- * is furthest from live, and of these of the one that is so for the longest.
+ * is told first, and of these of the one that is so for the longest.
  */
 export function standingOf(
   routes: readonly Standing[],

@@ -62,6 +62,23 @@ describe.each(STORES)("on %s", (store) => {
     await root.app("POST /operator/providers/{provider}/close", { provider: "simulator" });
   });
 
+  test("providers: partly live where one route of several is disabled, with its reason and how many are left", async () => {
+    const route = `${PLAIN.model}@simulator/local`;
+    const simulator = async () =>
+      (await root.app("GET /operator/home/providers")).data.find(({ provider }) => provider === "simulator");
+    const before = await simulator();
+    expect(before).toMatchObject({ state: "live", reason: null });
+    await root.app("POST /operator/routes/disable", {}, { route, reason: "answers badly" });
+    expect(await simulator()).toMatchObject({
+      state: "partly_live",
+      reason: "answers badly",
+      routes: before?.routes,
+      live_routes: (before?.routes ?? 0) - 1,
+    });
+    await root.app("POST /operator/routes/enable", {}, { route });
+    expect(await simulator()).toMatchObject({ state: "live", live_routes: before?.routes });
+  });
+
   test("what ends: the soonest first, what nobody wants left out", async () => {
     const ends = async () =>
       (await root.app("GET /operator/home/ending")).data.map(({ kind, title, over }) => [kind, title, over]);

@@ -39,7 +39,6 @@ for (const [from, to] of [
   test(`${pageNames[from]}: the way to ${pageNames[to]} draws nothing of the page that is left`, async () => {
     await open(from, "?range=24h");
     await visitor.page.locator(".chart svg").first().waitFor();
-    await visitor.settled();
     const drawn = await drawnWhile(visitor.page, async () => {
       await visitor.page.locator("main tbody tr a").first().click();
       await visitor.arrived(pageNames[to]);

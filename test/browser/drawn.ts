@@ -33,9 +33,28 @@ export interface Drawn {
   rows: number;
 }
 
-/** What is drawn again of this page while something is done, up to the page that it leads to. */
+/** So many frames without a drawing are rest: a chart is drawn first without its size, and anew when that is measured. */
+const REST_FRAMES = 20;
+const PATIENCE_MS = 10_000;
+
+/** True once nothing has been drawn again for a while; false where that does not happen in time. From then on is counted. */
+const RESTED = `new Promise((resolve) => {
+  const late = performance.now() + ${PATIENCE_MS};
+  let still = 0;
+  const begin = () => (drawn = { page: document.title, chart: 0, rows: 0 });
+  const look = () => {
+    still = drawn.chart + drawn.rows === 0 ? still + 1 : 0;
+    if (still === 0) begin();
+    if (still === ${REST_FRAMES} || performance.now() > late) resolve(still === ${REST_FRAMES});
+    else requestAnimationFrame(look);
+  };
+  begin();
+  look();
+})`;
+
+/** What is drawn again of this page, once it is at rest, while something is done, up to the page that it leads to. */
 export async function drawnWhile(page: Page, act: () => Promise<void>): Promise<Drawn> {
-  await page.evaluate<void>("drawn = { page: document.title, chart: 0, rows: 0 }");
+  if (!(await page.evaluate<boolean>(RESTED))) throw new Error(`${page.url()} is drawn again and again`);
   await act();
   return page.evaluate<Drawn>("({ chart: drawn.chart, rows: drawn.rows })");
 }

@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { operatorHealthTexts } from "../../dashboard/pages/operator/health/texts.ts";
+import { operatorHomeTexts } from "../../dashboard/pages/operator/home/texts.ts";
 import { operatorProvidersTexts } from "../../dashboard/pages/operator/providers/texts.ts";
 import { hello } from "../support/gateway.ts";
+import { PLAIN } from "../support/models.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
@@ -48,6 +50,20 @@ test("an operator probes a provider, opens its breaker and closes it", async () 
   await page.getByText(words.opened).waitFor({ state: "detached" });
   expect(await status()).toBe(200);
   expect(visitor.complained()).toEqual([]);
+}, 120_000);
+
+test("home says that a provider is partly live, of how many routes, and why not of all, as text", async () => {
+  const route = `${PLAIN.model}@simulator/local`;
+  const { root } = dashboard;
+  const row = rowsOf(visitor, operatorHomeTexts.providers).filter({ hasText: "simulator" });
+  await visitor.open(path.operator("home"));
+  expect(await row.innerText()).toMatch(/^simulator\s+live\s+(\d+) of \1 routes live\s/);
+  await root.app("POST /operator/routes/disable", {}, { route, reason: "answers badly" });
+  await visitor.open(path.operator("home"));
+  expect(await row.innerText()).toMatch(
+    /^simulator\s+partly live\s+\d+ of \d+ routes live · answers badly\s/,
+  );
+  await root.app("POST /operator/routes/enable", {}, { route });
 }, 120_000);
 
 test("an operator copies the support bundle; without a clipboard it is there to select", async () => {

@@ -50,7 +50,7 @@ const COLUMNS: Column<Provider>[] = [
     cell: ({ state, reason, routes, live_routes: live }) => (
       <StateAndReason
         state={state}
-        word={words.providerStates[state] ?? state}
+        word={words.providerStates[state]}
         reason={words.standing(reason, live, routes)}
       />
     ),

@@ -37,7 +37,7 @@ export const operatorHomeTexts = {
   hour: "Hour (UTC)",
   providers: "Providers, worst first",
   noProviders: "No provider is configured.",
-  providerStates: { none: "no route", partly_live: "partly live" } as Readonly<Record<string, string>>,
+  providerStates: { none: "no route" } as Readonly<Record<string, string>>,
   /** Below the state: how many of its routes are live, and why not all of them. */
   standing: (reason: string | null, live: number, all: number) =>
     all === 0
