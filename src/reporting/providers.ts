@@ -114,9 +114,10 @@ const printProvider = (
   secret_set: hasSecret,
   routes: standings
     .filter(({ release }) => release.provider === name)
-    .map(({ release, state, circuit, failures, nextProbeAtMs }) => ({
+    .map(({ release, state, reason, circuit, failures, nextProbeAtMs }) => ({
       route: release.route,
       state,
+      reason,
       circuit,
       failures,
       next_probe_at: printTimeOrNull(nextProbeAtMs),

@@ -75,6 +75,9 @@ describe.each(STORES)("on %s", (store) => {
       routes: before?.routes,
       live_routes: (before?.routes ?? 0) - 1,
     });
+    const providers = await root.app("GET /operator/providers");
+    const reasons = providers.data.flatMap(({ routes }) => routes.map((one) => [one.route, one.reason]));
+    expect(reasons.filter(([, reason]) => reason !== null)).toEqual([[route, "answers badly"]]);
     await root.app("POST /operator/routes/enable", {}, { route });
     expect(await simulator()).toMatchObject({ state: "live", live_routes: before?.routes });
   });

@@ -8,7 +8,7 @@ import { organizationsTexts as words } from "../../dashboard/pages/organizations
 import { type Browser, newMember } from "../support/browser.ts";
 import { RESEARCH } from "../support/models.ts";
 import { waitFor } from "../support/wait.ts";
-import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, OPERATOR, PHONE, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
@@ -60,6 +60,14 @@ test("who waits stands first; the link of an organization shows its own that wai
   const select = root.page.getByRole("combobox", { name: operatorEntitlementsTexts.org });
   await waitFor(async () => (await select.inputValue()) === "Basalt", "the name of the organization");
   await inspect(root, "entitlements of one organization");
+  await root.resize(PHONE);
+  const said = await rowsOf(root, operatorPageNames.entitlements)
+    .first()
+    .getByRole("cell")
+    .first()
+    .innerText();
+  expect(said).toMatch(/\$0\.00 spent$/);
+  await root.resize(DESKTOP);
 });
 
 test("an organization gets another name, with a line in the audit log", async () => {

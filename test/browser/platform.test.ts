@@ -63,6 +63,9 @@ test("home says that a provider is partly live, of how many routes, and why not 
   expect(await row.innerText()).toMatch(
     /^simulator\s+partly live\s+\d+ of \d+ routes live · answers badly\s/,
   );
+  await visitor.open(path.operator("providers"));
+  const first = rowsOf(visitor, operatorProvidersTexts.routesOf("simulator")).first();
+  expect(await first.innerText()).toMatch(/disabled\s+answers badly/);
   await root.app("POST /operator/routes/enable", {}, { route });
 }, 120_000);
 

@@ -6,7 +6,7 @@ import { path } from "../../dashboard/path-builder.ts";
 import { circuitNames, dialogTexts, operatorPageNames } from "../../dashboard/components/texts.ts";
 import { operatorRoutesTexts as words } from "../../dashboard/pages/operator/routes/texts.ts";
 import { MODELS, PLAIN, PREVIEW_V1, PREVIEW_V2 } from "../support/models.ts";
-import { type Dashboard, DESKTOP, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, OPERATOR, PHONE, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
@@ -61,6 +61,9 @@ test("where there is less room, what a route costs and when its release ends sta
   await row().waitFor();
   for (const title of [words.columns.price, words.columns.expires])
     expect(await root.page.getByRole("columnheader", { name: title, exact: true }).isVisible()).toBe(true);
+  await root.resize(PHONE);
+  const said = await row().first().getByRole("cell").first().innerText();
+  expect(said).toMatch(/\$2 \/ \$2 per 1 M\s+expires in \d+ [a-z]+/);
   await root.resize(DESKTOP);
 });
 

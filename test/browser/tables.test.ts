@@ -107,6 +107,28 @@ test("a narrow screen keeps what a row is and its amount, whole and inside the f
   await visitor.resize(DESKTOP);
 });
 
+test("what a column says is said once at every width: where it goes, and not a pixel before, the first cell says it", async () => {
+  await visitor.open(path.organization(seeded.org, "team"));
+  const shown = (marked: string): Promise<boolean[]> =>
+    visitor.page.evaluate<boolean[]>(
+      `[...document.querySelectorAll(".table-scroll " + ${JSON.stringify(marked)})].map((one) => one.checkVisibility())`,
+    );
+  for (const [width, narrow] of [
+    [767, true],
+    [768, false],
+    [769, false],
+  ] as const) {
+    await visitor.resize({ width, height: 800 });
+    const [columns, first] = [
+      await shown("th.wide-only:not(.folded)"),
+      await shown("[class*=hidden-from-sm]"),
+    ];
+    const said = { width, columns: new Set(columns), first: new Set(first) };
+    expect(said).toEqual({ width, columns: new Set([!narrow]), first: new Set([narrow]) });
+  }
+  await visitor.resize(DESKTOP);
+});
+
 test("the points of a column's amounts stand under each other", async () => {
   await visitor.open(path.organization(seeded.org, "billing"));
   const points = await visitor.page.evaluate<number[]>(

@@ -14,6 +14,8 @@ export const provider = z.object({
     z.object({
       route: z.string(),
       state: z.enum(["live", "unhealthy", "stale", "disabled"]),
+      /** The operator's words while disabled; else a word for why it is not live; null while live. */
+      reason: z.string().nullable(),
       circuit: z.enum(["closed", "open", "half_open"]),
       failures: count,
       next_probe_at: time.nullable(),

@@ -71,11 +71,19 @@ export function EntitlementsPage() {
   );
 }
 
+/** Who asked may have left it open. */
+const Until = ({ at }: { at: string | null }) =>
+  at !== null && (
+    <>
+      , {words.until} <Ago at={at} />
+    </>
+  );
+
 const columns = (setAct: (act: Act) => void): Column<EntitlementRow>[] => [
   {
     title: words.columns.who,
     always: true,
-    cell: ({ org_name, project, asked_by, model, purpose }) => (
+    cell: ({ org_name, project, asked_by, model, purpose, spend_usd, expires_at, wanted_until }) => (
       <Stack gap={0}>
         <Text size="sm" fw={600} className="name">
           {org_name}
@@ -85,6 +93,10 @@ const columns = (setAct: (act: Act) => void): Column<EntitlementRow>[] => [
         </Text>
         <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
           {model}: {purpose ?? "–"}
+        </Text>
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          <Money usd={spend_usd} /> {words.spent}
+          <Until at={expires_at ?? wanted_until} />
         </Text>
       </Stack>
     ),
@@ -102,9 +114,15 @@ const columns = (setAct: (act: Act) => void): Column<EntitlementRow>[] => [
     ),
   },
   { title: words.columns.state, always: true, cell: ({ state }) => <StateBadge state={state} /> },
-  { title: words.columns.spend, figures: true, cell: ({ spend_usd }) => <Money usd={spend_usd} /> },
+  {
+    title: words.columns.spend,
+    figures: true,
+    saidFirst: true,
+    cell: ({ spend_usd }) => <Money usd={spend_usd} />,
+  },
   {
     title: words.columns.until,
+    saidFirst: true,
     cell: ({ expires_at, wanted_until }) => <Ago at={expires_at ?? wanted_until} never="–" />,
   },
   { title: words.columns.asked, wider: true, cell: ({ created_at }) => <Ago at={created_at} /> },

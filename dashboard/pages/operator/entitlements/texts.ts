@@ -23,6 +23,8 @@ export const operatorEntitlementsTexts = {
   revokeTitle: (model: string, org: string) => `Revoke ${model} of ${org}`,
   revokeHelp:
     "Research keys of the organization are rejected on this model from their next request. Running streams finish and are charged.",
+  spent: "spent",
+  until: "until",
   columns: {
     who: "Organization, project",
     model: "Model, purpose",

@@ -1,5 +1,5 @@
 // The providers of the configuration: whether they answer, what fails, and what the platform paid for them.
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Alert, Code, Group, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";
@@ -8,12 +8,13 @@ import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, Money } from "../../../components/figures.tsx";
 import { Parts } from "../../../components/parts.tsx";
 import { Page } from "../../../components/page.tsx";
-import { StateBadge } from "../../../components/state-badge.tsx";
+import { StateAndReason } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { formatCount } from "../../../format/count.ts";
 import { circuitNames, operatorPageNames } from "../../../components/texts.ts";
 import { operatorProvidersTexts as words } from "./texts.ts";
 import { Acts } from "./acts.tsx";
+import { notLiveFirst, worstFirst } from "./worst-first.ts";
 
 type Provider = Row<"GET /operator/providers">;
 
@@ -23,15 +24,19 @@ export function ProvidersPage() {
     <Page title={operatorPageNames.providers} lead={words.lead}>
       <Loaded query={providers}>
         {({ data }) =>
-          data.length === 0 ? (
-            <Empty icon="providers">{words.empty}</Empty>
-          ) : (
-            data.map((provider) => <Card key={provider.name} of={provider} />)
-          )
+          data.length === 0 ? <Empty icon="providers">{words.empty}</Empty> : <Cards of={data} />
         }
       </Loaded>
     </Page>
   );
+}
+
+/** In the order of when the page was opened: no button moves from under a pointer because a route recovers. */
+function Cards({ of }: { of: readonly Provider[] }) {
+  const [names] = useState(() => worstFirst(of).map(({ name }) => name));
+  const known = names.flatMap((name) => of.find((provider) => provider.name === name) ?? []);
+  const since = of.filter(({ name }) => !names.includes(name));
+  return [...known, ...since].map((provider) => <Card key={provider.name} of={provider} />);
 }
 
 const Card = ({ of }: { of: Provider }) => (
@@ -101,7 +106,7 @@ const Card = ({ of }: { of: Provider }) => (
       </SimpleGrid>
       <DataTable
         label={words.routesOf(of.name)}
-        rows={of.routes}
+        rows={notLiveFirst(of.routes)}
         rowKey={({ route }) => route}
         columns={COLUMNS}
       />
@@ -130,7 +135,11 @@ const COLUMNS: Column<Provider["routes"][number]>[] = [
       </span>
     ),
   },
-  { title: words.columns.state, always: true, cell: ({ state }) => <StateBadge state={state} /> },
+  {
+    title: words.columns.state,
+    always: true,
+    cell: ({ state, reason }) => <StateAndReason state={state} reason={reason} />,
+  },
   {
     title: words.columns.circuit,
     cell: ({ circuit, state }) => (state === "live" || circuit !== "closed" ? circuitNames[circuit] : "–"),

@@ -50,6 +50,22 @@ export function Expiry({ of }: { of: OperatedRoute }) {
   );
 }
 
+const TONES: Record<Urgency, string> = {
+  over: "var(--tone-bad)",
+  day: "var(--tone-bad)",
+  week: "var(--tone-warning)",
+};
+
+/** The same as a line of the first cell, where its column has no room. */
+export function ExpiryLine({ of }: { of: Pick<OperatedRoute, "expires_at"> }) {
+  const urgency = urgencyOf(of.expires_at);
+  return (
+    <Text size="xs" c={urgency === null ? "dimmed" : TONES[urgency]} hiddenFrom="sm">
+      {urgency === "over" ? words.expired : words.expires} <Ago at={of.expires_at} />
+    </Text>
+  );
+}
+
 interface Day {
   /** `YYYY-MM-DD` */
   day: string;

@@ -19,7 +19,7 @@ import { formatSpan, formatTime } from "../../../format/time.ts";
 import { circuitNames, operatorPageNames } from "../../../components/texts.ts";
 import { operatorRoutesTexts as words } from "./texts.ts";
 import { DisableDialog, EnableDialog } from "./acts.tsx";
-import { Calendar, Expiry } from "./expiry.tsx";
+import { Calendar, Expiry, ExpiryLine } from "./expiry.tsx";
 import { PublishDialog } from "./publish.tsx";
 import { History, TrustedKeys } from "./releases.tsx";
 
@@ -88,6 +88,9 @@ const Since = ({ at, live }: { at: string; live: boolean }) =>
     <Ago at={at} />
   );
 
+const priceOf = ({ price }: OperatedRoute): string =>
+  `$${price.input_per_million} / ${isZero(price.output_per_million) ? "–" : `$${price.output_per_million}`}`;
+
 interface ColumnTerms {
   setAct: (act: Act) => void;
   showHistory: (route: string) => void;
@@ -106,6 +109,10 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
         <Text size="xs" c="dimmed" className="name">
           {row.provider} · {row.region} · {row.tier}
         </Text>
+        <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
+          {words.perMillion(priceOf(row))}
+        </Text>
+        <ExpiryLine of={row} />
       </Stack>
     ),
   },
@@ -129,10 +136,15 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
   {
     title: words.columns.price,
     figures: true,
-    cell: ({ price }) =>
-      `$${price.input_per_million} / ${isZero(price.output_per_million) ? "–" : `$${price.output_per_million}`}`,
+    saidFirst: true,
+    cell: priceOf,
   },
-  { title: words.columns.expires, order: ({ expires_at }) => expires_at, cell: (row) => <Expiry of={row} /> },
+  {
+    title: words.columns.expires,
+    saidFirst: true,
+    order: ({ expires_at }) => expires_at,
+    cell: (row) => <Expiry of={row} />,
+  },
   {
     title: words.columns.release,
     cell: ({ version, highest_version, signed_by }) => (
