@@ -115,7 +115,10 @@ export const accountPages = (
 ): Pick<People, "accountsAfter"> => ({
   async accountsAfter({ after, search, most }) {
     const found = await rows(
-      `SELECT u.id FROM "user" u WHERE u.id > ?1 AND ${namedLike("u", 2)} ORDER BY u.id LIMIT ${most}`,
+      `SELECT u.id FROM "user" u
+       WHERE u.email > CASE WHEN ?1 = '' THEN '' ELSE (SELECT last.email FROM "user" last WHERE last.id = ?1) END
+         AND ${namedLike("u", 2)}
+       ORDER BY u.email LIMIT ${most}`,
       after,
       ...likeOf(search),
     );

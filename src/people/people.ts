@@ -101,7 +101,7 @@ export interface People {
   personNamed(idOrEmail: string): Promise<Person | null>;
   /** All accounts there are, page after page. */
   everybody(): Promise<Person[]>;
-  /** Accounts behind the id `after`, in the order of their ids; `search`: a part of a name or an address, or an id. */
+  /** Accounts behind the one with the id `after`, in the order of their addresses; `search`: a part of a name or an address, or an id. */
   accountsAfter(asked: { after: string; search: string; most: number }): Promise<Person[]>;
 
   /** The first account, by the one-time link of the start banner: an operator. */

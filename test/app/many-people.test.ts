@@ -46,8 +46,18 @@ function fill(file: string, sql: string, ...values: string[]): void {
 test("of all accounts one page is shown, and whoever is searched for, each with where it belongs", async () => {
   const last = await newMember(root, gateway, { org, role: "owner", email: "zoe@example.com" });
   const { id = "" } = (await last.app("GET /session")).person ?? {};
+  // Her id is the first one of all: people read addresses, not ids.
+  const people = new Database(join(gateway.dataDir, "people.sqlite"));
+  people.run(
+    `INSERT INTO user (id, name, email, emailVerified, createdAt, updatedAt, operator)
+     SELECT 'usr_00first', 'Zita', 'zita@example.com', 1, createdAt, updatedAt, 0 FROM user WHERE id = 'usr_0many1'`,
+  );
+  people.close();
   const page = await root.app("GET /operator/people");
   expect([page.data.length, page.next_cursor]).toEqual([50, page.data.at(-1)?.person.id ?? ""]);
+  const next = await root.app("GET /operator/people", {}, undefined, `?cursor=${page.next_cursor}`);
+  const emails = [...page.data, ...next.data].map(({ email }) => email);
+  expect([emails.length, emails]).toEqual([100, [...new Set(emails)].sort()]);
   const found = async (search: string) =>
     (await root.app("GET /operator/people", {}, undefined, `?search=${search}`)).data.map(
       ({ person, memberships }) => [person.id, memberships],
@@ -59,7 +69,7 @@ test("of all accounts one page is shown, and whoever is searched for, each with 
   expect(await found("rson%2011999")).toEqual([late]);
   expect(await found("%25")).toEqual([]);
   const listed = await gateway.admin<{ data: unknown[] }>("GET", "/people");
-  expect(listed.json.data.length).toBe(MANY + 2);
+  expect(listed.json.data.length).toBe(MANY + 3);
 }, 60_000);
 
 test("whoever came last is let back in, by address and by id", async () => {
