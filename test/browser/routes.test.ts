@@ -189,5 +189,6 @@ test("nobody disables a route without a reason and its name", async () => {
   await act.click();
   await row().getByText("bad answers").waitFor();
   expect(await row().innerText()).toContain("disabled");
+  expect(await row().innerText()).not.toContain(circuitNames.closed);
   expect(root.complained()).toEqual([]);
 });

@@ -160,9 +160,14 @@ const columns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] 
   },
   {
     title: words.columns.circuit,
-    cell: ({ health: { circuit, failures } }) => (
+    cell: ({ state, health: { circuit, failures } }) => (
       <Stack gap={2} align="flex-start">
-        <StateBadge state={CIRCUITS[circuit]} word={circuitNames[circuit]} />
+        {/* To a route that is not live nothing goes, however well its last calls went. */}
+        {state === "live" || circuit !== "closed" ? (
+          <StateBadge state={CIRCUITS[circuit]} word={circuitNames[circuit]} />
+        ) : (
+          "–"
+        )}
         {failures > 0 && (
           <Text size="xs" c="dimmed">
             {words.circuit(failures)}
