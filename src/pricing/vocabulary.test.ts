@@ -41,7 +41,9 @@ const unit = fc.oneof(
   ),
   fc.string({ unit: "binary", minLength: 1, maxLength: 3 }),
 );
-const texts = fc.array(unit, { maxLength: 60 }).map((units) => units.join(""));
+/** The library loses the byte order mark when it reads its table, where it is one token (`77u/`), and counts two. */
+const MARK = "\uFEFF";
+const texts = fc.array(unit, { maxLength: 60 }).map((units) => units.join("").replaceAll(MARK, ""));
 
 test.each(["o200k_base", "cl100k_base"] as const)("%s: counts as the library does", async (name) => {
   const vocabulary = await Vocabulary.load(name);
@@ -50,4 +52,5 @@ test.each(["o200k_base", "cl100k_base"] as const)("%s: counts as the library doe
   fc.assert(fc.property(texts, asLibrary), { numRuns: 2_000 });
   for (const word of ["a", "é", "漢", "😀", "ab7", " ", "\n"]) asLibrary(word.repeat(1_000));
   asLibrary(await Bun.file(import.meta.path).text());
+  expect([MARK, `a${MARK}b`].map((text) => vocabulary.count(text))).toEqual([1, 3]);
 });
