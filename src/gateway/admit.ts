@@ -24,6 +24,7 @@ import type { Incoming } from "./incoming.ts";
 import type { Flight } from "./in-flight.ts";
 import { withWayOut } from "./short-of-credits.ts";
 import type { Room } from "../limits/byte-rooms.ts";
+import { nextTurn } from "../lib/turn.ts";
 import type { Concurrency, ConcurrencySlot } from "../limits/concurrency.ts";
 import type { SpentRates } from "../limits/spent-rates.ts";
 import { limitOf, rateHeaders } from "./rate-headers.ts";
@@ -65,6 +66,7 @@ export type AdmissionOutcome =
 export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<AdmissionOutcome> {
   const credential = credentialOf(incoming.authorization); //                                      1
   incoming.checkBody();
+  await nextTurn(); // from here on together with all that arrived in this one
   const checking = ports.ledger.checkKey(credential); //                                           2
   const terms = checking instanceof Promise ? await checking : checking;
   if (terms instanceof Refusal) throw terms;

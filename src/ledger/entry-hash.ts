@@ -7,5 +7,8 @@ import type { EntryRow } from "./rows.ts";
 export const CHAIN_START: Uint8Array = new Uint8Array(32);
 
 /** SHA-256, 32 bytes, over the former hash and the row's figures in fixed order. */
-export const entryHash = (entry: Omit<EntryRow, "hash">): Uint8Array =>
-  new Bun.CryptoHasher("sha256").update(entry.prevHash).update(entryFigures(entry)).digest();
+export function entryHash(entry: Omit<EntryRow, "hash">): Uint8Array {
+  const hash = new Uint8Array(32);
+  new Bun.SHA256().update(entry.prevHash).update(entryFigures(entry)).digest(hash);
+  return hash;
+}

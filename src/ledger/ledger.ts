@@ -1,5 +1,5 @@
 // Who owns what money: the one interface of both stores (money.md). Every method that changes something is durable
-// when its promise resolves; operations of one event-loop tick share a transaction. Rules live in `decide`, not in a store.
+// when its promise resolves; operations of one turn of the event loop share a transaction. Rules live in `decide`, not in a store.
 import type { Actor } from "../domain/actor.ts";
 import type { CallerIds, Credential } from "../domain/credential.ts";
 import type { Evidence, Tier } from "../domain/gateway-object.ts";

@@ -455,18 +455,22 @@ function failingCommits(
     if (away) throw Object.assign(new Error("disk I/O error"), IO_ERROR);
     return real.reopen();
   };
-  const run = (statement: string, ...rest: unknown[]): unknown => {
-    const fails = armed && statement === "COMMIT";
-    if (fails) armed = false;
-    if (!fails) return real.writer.run(statement, ...(rest as []));
-    if (done) real.writer.run(statement);
+  const commit = (statement: { run(): unknown }): unknown => {
+    if (!armed) return statement.run();
+    armed = false;
+    if (done) statement.run();
     throw Object.assign(new Error("disk I/O error"), IO_ERROR);
   };
   const writer = (): Database =>
     new Proxy(real.writer, {
       get: (target, name) => {
-        const value: unknown = name === "run" ? run : Reflect.get(target, name, target);
-        return typeof value === "function" && name !== "run" ? value.bind(target) : value;
+        if (name === "prepare")
+          return (sql: string) => {
+            const statement = target.prepare(sql);
+            return sql === "COMMIT" ? { run: () => commit(statement) } : statement;
+          };
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === "function" ? value.bind(target) : value;
       },
     });
   const store = new Proxy(real, {

@@ -31,7 +31,8 @@ export class AccountPostings {
   private readonly moves: Move[] = [];
   private readonly merged = new Map<EntryKind, Move>();
   private marked = false;
-  private readonly opening: { available: NanoUsd; held: NanoUsd };
+  /** As it was loaded, then as each entry leaves it. */
+  private readonly running: { available: NanoUsd; held: NanoUsd };
 
   /** `balance` belongs to these postings from now on. */
   constructor(
@@ -39,7 +40,7 @@ export class AccountPostings {
     readonly txn: number,
     readonly atMs: number,
   ) {
-    this.opening = { available: balance.available, held: balance.held };
+    this.running = { available: balance.available, held: balance.held };
   }
 
   /** Moves an amount for one request; a zero amount moves nothing and writes no row. */
@@ -82,44 +83,43 @@ export class AccountPostings {
 
   /** The entries of this batch; version, chain head and stamp of the balance move on. */
   close(): EntryRow[] {
-    const running = { ...this.opening };
+    const entries: EntryRow[] = [];
     // What holds lowered in between gave back is there before the holds that it made room for.
-    const isHold = ({ kind }: Move): boolean => kind === "hold";
-    const moves = [...this.moves.filter((move) => !isHold(move)), ...this.moves.filter(isHold)];
-    const entries = moves.map((move) => this.entryOf(move, running));
+    for (const move of this.moves) if (move.kind !== "hold") entries.push(this.entryOf(move));
+    for (const move of this.moves) if (move.kind === "hold") entries.push(this.entryOf(move));
     if (this.touched) this.balance.stampedAtMs = this.atMs;
     return entries;
   }
 
-  private entryOf(move: Move, running: { available: NanoUsd; held: NanoUsd }): EntryRow {
-    const { debit, credit } = MOVES[move.kind];
-    const before = { ...running };
-    for (const account of ["available", "held"] as const) {
-      if (debit === account) running[account] = subUsd(running[account], move.amount);
-      if (credit === account) running[account] = addUsd(running[account], move.amount);
-    }
-    const entry = {
-      organizationId: this.balance.organizationId,
+  private entryOf({ kind, amount, requests, reference }: Move): EntryRow {
+    const { balance, running } = this;
+    const { debit, credit } = MOVES[kind];
+    const { available: availableBefore, held: heldBefore } = running;
+    if (debit === "available" || debit === "held") running[debit] = subUsd(running[debit], amount);
+    if (credit === "available" || credit === "held") running[credit] = addUsd(running[credit], amount);
+    balance.version += 1;
+    const entry: EntryRow = {
+      organizationId: balance.organizationId,
       slot: 0,
-      version: this.balance.version + 1,
+      version: balance.version,
       txn: this.txn,
-      kind: move.kind,
+      kind,
       debit,
       credit,
-      amount: move.amount,
-      availableBefore: before.available,
+      amount,
+      availableBefore,
       availableAfter: running.available,
-      heldBefore: before.held,
+      heldBefore,
       heldAfter: running.held,
-      requests: move.requests,
-      reference: move.reference,
+      requests,
+      reference,
       atMs: this.atMs,
-      prevHash: this.balance.headHash,
+      prevHash: balance.headHash,
+      hash: balance.headHash, // until the next line
     };
-    const hash = entryHash(entry);
-    this.balance.version = entry.version;
-    this.balance.headHash = hash;
-    return { ...entry, hash };
+    entry.hash = entryHash(entry);
+    balance.headHash = entry.hash;
+    return entry;
   }
 }
 

@@ -4,6 +4,7 @@
 import { overloaded } from "../../domain/overloaded.ts";
 import type { Jobs } from "../../lib/jobs.ts";
 import { messageOf } from "../../lib/message.ts";
+import { atEndOfTurn, letGoOn } from "../../lib/turn.ts";
 import type { Pulse } from "./pulse.ts";
 import { type Committed, UnknownCommit } from "./unknown-commit.ts";
 
@@ -90,10 +91,10 @@ export class GroupCommit<Operation, Outcome> {
   private reopenInMs = REOPEN_FIRST_MS;
   private failure: unknown = null;
   private unknown: Unknown<Operation, Outcome> | null = null;
-  private readonly turn: () => void;
+  private readonly atEnd: () => void;
 
   constructor(private readonly ports: GroupCommitPorts<Operation, Outcome>) {
-    this.turn = ports.jobs.guarded("ledger_commit", () => this.run());
+    this.atEnd = ports.jobs.guarded("ledger_commit", () => this.run());
   }
 
   /** False while the store takes no writes from here. */
@@ -147,11 +148,11 @@ export class GroupCommit<Operation, Outcome> {
     return sum;
   }
 
-  /** Runs after the events of this tick: whatever they submit joins the batch. */
+  /** Runs at the end of this turn: whatever its requests submit joins the batch. */
   private start(): void {
     if (this.running) return;
     this.running = true;
-    setImmediate(this.turn);
+    atEndOfTurn(this.atEnd);
   }
 
   /** One batch, or one try to get the store back. */
@@ -190,9 +191,14 @@ export class GroupCommit<Operation, Outcome> {
     }
   }
 
+  /** Rank by rank: answers that are settled leave before the calls of what was admitted begin. */
   private tell(batch: readonly Waiting<Operation, Outcome>[], outcomes: readonly Committed<Outcome>[]): void {
     let index = 0;
+    let told = -1;
     for (const waiting of batch) {
+      const rank = this.ports.rank(waiting.operation);
+      if (told !== -1 && rank !== told) letGoOn();
+      told = rank;
       const committed = outcomes[index++];
       this.ports.spool.taken(waiting.operation);
       if (waiting.refused) this.ports.takeBack(waiting.operation);

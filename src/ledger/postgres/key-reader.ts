@@ -1,7 +1,8 @@
-// Keys as they are now, before anything of their requests is read: all that one event-loop tick asks for in one
+// Keys as they are now, before anything of their requests is read: all that one turn of the event loop asks for in one
 // statement, on a connection of its own, so that neither a long page nor a batch stands before it.
 import type { Client } from "pg";
 import { overloaded } from "../../domain/overloaded.ts";
+import { atEndOfTurn } from "../../lib/turn.ts";
 import { toldAway } from "../../store/postgres-error.ts";
 import { text } from "../cell.ts";
 import { selected } from "../column-loads.ts";
@@ -23,7 +24,7 @@ const AWAY_MS = 100;
 
 type Rows = ReadonlyMap<string, KeyRow>;
 
-/** What a tick has asked for so far. */
+/** What a turn has asked for so far. */
 interface Question {
   organizations: string[];
   keys: string[];
@@ -49,11 +50,11 @@ export class KeyReader {
     await (await this.client?.catch(() => null))?.end().catch(() => {}); // it may be gone already
   }
 
-  /** Asked after the events of this tick. */
+  /** Asked at the end of this turn. */
   private begin(): Question {
     const { promise: answer, resolve, reject } = Promise.withResolvers<Rows>();
     const question: Question = { organizations: [], keys: [], answer };
-    setImmediate(() => {
+    atEndOfTurn(() => {
       this.question = null;
       this.ask(question).then(resolve, (error: unknown) => reject(toldAway(error)));
     });

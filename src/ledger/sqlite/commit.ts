@@ -42,10 +42,10 @@ export class SqliteCommit implements Writer<Operation, Outcome> {
     const txn = this.nextTransaction();
     let applied: Applied | null = null;
     try {
-      writer.run("BEGIN IMMEDIATE");
+      this.connection.begin();
       applied = this.apply(operations, this.context(txn));
       crashBefore(operations);
-      writer.run("COMMIT");
+      this.connection.commit();
       crashAfter(operations);
       return applied.outcomes;
     } catch (error) {

@@ -1,5 +1,6 @@
 // Everything that is prepared on the one connection that writes. Built anew when the store is reopened: statements of a
 // connection that saw an I/O error are not trusted (money.md §2).
+import type { Statement } from "bun:sqlite";
 import type { Query } from "../../store/sql.ts";
 import { runOnSqlite } from "../../store/sqlite-sql.ts";
 import type { SqliteStore } from "../../store/sqlite.ts";
@@ -11,6 +12,8 @@ export class SqliteConnection {
   readonly load: SqliteLoad;
   readonly write: SqliteWrite;
   private readonly writer: SqliteStore["writer"];
+  private readonly beginning: Statement;
+  private readonly committing: Statement;
 
   constructor(
     { writer, dataKey }: Pick<SqliteStore, "writer" | "dataKey">,
@@ -19,6 +22,18 @@ export class SqliteConnection {
     this.load = new SqliteLoad(writer, rateDefaults);
     this.write = new SqliteWrite(writer, dataKey);
     this.writer = writer;
+    this.beginning = writer.prepare("BEGIN IMMEDIATE");
+    this.committing = writer.prepare("COMMIT");
+  }
+
+  /** Nothing that happens before its end is anybody else's. */
+  begin(): void {
+    this.beginning.run();
+  }
+
+  /** Durable when it returns; when it throws, nobody knows. */
+  commit(): void {
+    this.committing.run();
   }
 
   /** Runs it to its end before anything else happens; in the batch's transaction, if one is open. */

@@ -1,0 +1,56 @@
+// What one turn of the event loop promises to those who go through it together.
+import { expect, test } from "bun:test";
+import { atEndOfTurn, letGoOn, nextTurn } from "./turn.ts";
+
+const loopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Writes down each of its steps; between them it waits for nothing but its turn among the others. */
+async function walk(name: string, steps: string[], atEnd?: () => void): Promise<void> {
+  await nextTurn();
+  steps.push(`${name} reads`);
+  await null;
+  steps.push(`${name} asks`);
+  if (atEnd !== undefined) atEndOfTurn(atEnd);
+}
+
+test("who arrives together goes on together, each stage of all before the next stage of any", async () => {
+  const steps: string[] = [];
+  await Promise.all(["a", "b", "c"].map((name) => walk(name, steps)));
+  expect(steps).toEqual(["a reads", "b reads", "c reads", "a asks", "b asks", "c asks"]);
+});
+
+test("what they ask for on the way is done at the end of the same turn, before the loop looks for events again", async () => {
+  const steps: string[] = [];
+  const walking = ["a", "b"].map((name) => walk(name, steps, () => steps.push(`done for ${name}`)));
+  await Promise.all([...walking, loopTurn().then(loopTurn).then(() => steps.push("next turn"))]);
+  expect(steps.slice(-3)).toEqual(["done for a", "done for b", "next turn"]);
+});
+
+test("who waits from within a turn, or from its end, goes on in the next one", async () => {
+  const steps: string[] = [];
+  await nextTurn();
+  const again = nextTurn().then(() => steps.push("again"));
+  atEndOfTurn(() => {
+    steps.push("end");
+    atEndOfTurn(() => steps.push("end of the next"));
+    void nextTurn().then(() => steps.push("from the end"));
+  });
+  await again;
+  await loopTurn();
+  expect(steps).toEqual(["end", "again", "from the end", "end of the next"]);
+});
+
+test("who was told first has gone on before the next one is told", async () => {
+  const steps: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const second = Promise.withResolvers<void>();
+  const answers = first.promise.then(() => null).then(() => steps.push("the answer has left"));
+  const calls = second.promise.then(() => steps.push("the call begins"));
+  await nextTurn();
+  first.resolve();
+  letGoOn();
+  steps.push("told");
+  second.resolve();
+  await Promise.all([answers, calls]);
+  expect(steps).toEqual(["the answer has left", "told", "the call begins"]);
+});
