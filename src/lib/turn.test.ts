@@ -22,7 +22,12 @@ test("who arrives together goes on together, each stage of all before the next s
 test("what they ask for on the way is done at the end of the same turn, before the loop looks for events again", async () => {
   const steps: string[] = [];
   const walking = ["a", "b"].map((name) => walk(name, steps, () => steps.push(`done for ${name}`)));
-  await Promise.all([...walking, loopTurn().then(loopTurn).then(() => steps.push("next turn"))]);
+  await Promise.all([
+    ...walking,
+    loopTurn()
+      .then(loopTurn)
+      .then(() => steps.push("next turn")),
+  ]);
   expect(steps.slice(-3)).toEqual(["done for a", "done for b", "next turn"]);
 });
 
