@@ -8,7 +8,7 @@ const loopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 async function walk(name: string, steps: string[], atEnd?: () => void): Promise<void> {
   await nextTurn();
   steps.push(`${name} reads`);
-  await null;
+  await Promise.resolve();
   steps.push(`${name} asks`);
   if (atEnd !== undefined) atEndOfTurn(atEnd);
 }
