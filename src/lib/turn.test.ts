@@ -19,16 +19,29 @@ test("who arrives together goes on together, each stage of all before the next s
   expect(steps).toEqual(["a reads", "b reads", "c reads", "a asks", "b asks", "c asks"]);
 });
 
-test("what they ask for on the way is done at the end of the same turn, before the loop looks for events again", async () => {
+test("what they ask for on the way is done at the end of the same turn, before anything behind it in the loop", async () => {
   const steps: string[] = [];
   const walking = ["a", "b"].map((name) => walk(name, steps, () => steps.push(`done for ${name}`)));
-  await Promise.all([
-    ...walking,
-    loopTurn()
-      .then(loopTurn)
-      .then(() => steps.push("next turn")),
-  ]);
-  expect(steps.slice(-3)).toEqual(["done for a", "done for b", "next turn"]);
+  await Promise.all([...walking, loopTurn().then(() => steps.push("behind the turn"))]);
+  expect(steps.slice(-3)).toEqual(["done for a", "done for b", "behind the turn"]);
+});
+
+test("who throws on the way keeps nobody else from going on, nor the turn from its end", async () => {
+  const steps: string[] = [];
+  const wrong = nextTurn().then(() => {
+    throw new Error("a bug");
+  });
+  const others = walk("b", steps, () => steps.push("done for b"));
+  const [failed] = await Promise.allSettled([wrong, others, loopTurn()]);
+  expect([failed.status, ...steps]).toEqual(["rejected", "b reads", "b asks", "done for b"]);
+});
+
+test("who waits from within a turn goes on in the next one, though nobody else begins it", async () => {
+  const steps: string[] = [];
+  await nextTurn();
+  const again = nextTurn().then(() => steps.push("again"));
+  await Promise.race([again, Bun.sleep(500)]);
+  expect(steps).toEqual(["again"]);
 });
 
 test("who waits from within a turn, or from its end, goes on in the next one", async () => {

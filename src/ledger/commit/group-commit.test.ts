@@ -41,7 +41,7 @@ const groupCommit = (open: GroupCommitPorts<string, string>["open"]): GroupCommi
     errorKind: () => "store",
     wasRefused: () => false,
     wasCutIdle: (error) => error === CUT,
-    rank: () => 0,
+    rank: (operation) => (operation === "settle" ? 0 : 2),
     outlives: (operation) => operation === "settle",
     spool: { keep: () => {}, taken: () => {} },
     takeBack: () => {},
@@ -141,5 +141,18 @@ test("a batch that was cut is refused at once while there is no other connection
     async () => writers.shift() ?? Promise.reject(new Error("the database is away")),
   );
   expect(await toldTo(commits.submit("admit"))).toBe("overloaded");
+  await commits.close();
+});
+
+test("what a batch settled has gone on before what it admitted is told, whichever was asked for first", async () => {
+  const steps: string[] = [];
+  const commits = groupCommit(async () => new FakeWriter(takes));
+  const call = commits.submit("admit").then(() => steps.push("the call begins"));
+  const answer = commits.submit("settle").then(async () => {
+    for (let hop = 0; hop < 20; hop += 1) await Promise.resolve();
+    steps.push("the answer leaves");
+  });
+  await Promise.all([call, answer]);
+  expect(steps).toEqual(["the answer leaves", "the call begins"]);
   await commits.close();
 });

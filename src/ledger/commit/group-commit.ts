@@ -194,10 +194,10 @@ export class GroupCommit<Operation, Outcome> {
   /** Rank by rank: answers that are settled leave before the calls of what was admitted begin. */
   private tell(batch: readonly Waiting<Operation, Outcome>[], outcomes: readonly Committed<Outcome>[]): void {
     let index = 0;
-    let told = -1;
+    let told: number | null = null;
     for (const waiting of batch) {
       const rank = this.ports.rank(waiting.operation);
-      if (told !== -1 && rank !== told) letGoOn();
+      if (told !== null && rank !== told) letGoOn();
       told = rank;
       const committed = outcomes[index++];
       this.ports.spool.taken(waiting.operation);

@@ -187,10 +187,20 @@ test("who gives up before anything is sent has proof; afterwards not", async () 
   const provider = providerAt(upstream.url);
   const before = await failureOf(provider.complete(providerCall({ signal: AbortSignal.abort() })));
   expect(before).toMatchObject({ reason: "aborted", executed: "no" });
-  expect(upstream.got).toHaveLength(0);
   const after = await failureOf(provider.complete(providerCall({ signal: abort.signal })));
   expect(after).toMatchObject({ reason: "aborted", executed: "unknown" });
   await upstream.got[0]?.closed;
+});
+
+test("who gives up while the calls of its turn still begin has proof", async () => {
+  await using upstream = await startUpstream(({ socket }) => socket.write(httpReply(503, "")));
+  const provider = providerAt(upstream.url);
+  await failureOf(provider.complete(providerCall({}))); // the host is known from here on, and nobody asks for it again
+  const abort = new AbortController();
+  const cut = failureOf(provider.complete(providerCall({ signal: abort.signal })));
+  abort.abort();
+  expect(await cut).toMatchObject({ reason: "aborted", executed: "no" });
+  expect(upstream.got).toHaveLength(1);
 });
 
 test("a compressed answer that grows beyond the limit is cut, not inflated", async () => {
