@@ -191,7 +191,7 @@ export class GroupCommit<Operation, Outcome> {
     }
   }
 
-  /** Rank by rank: answers that are settled leave before the calls of what was admitted begin. */
+  /** Rank by rank: what was settled goes on, as far as its answer, before what was admitted is told. */
   private tell(batch: readonly Waiting<Operation, Outcome>[], outcomes: readonly Committed<Outcome>[]): void {
     let index = 0;
     let told: number | null = null;

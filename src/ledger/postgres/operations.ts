@@ -16,9 +16,9 @@ type MarkingOutcome = { kind: "dispatched" } | { kind: "late" };
 export type WriterOperation = MoneyOperation | Marking;
 export type WriterOutcome = MoneyOutcome | MarkingOutcome;
 
-/** A mark begins a call: what settlements of its batch end is told before. */
+/** A mark stands among the settlements: told behind them it costs both sides more (performance.md §5). */
 export const rankOf = (operation: WriterOperation): 0 | 1 | 2 =>
-  operation.kind === "mark_dispatched" ? 1 : decisionRank(operation);
+  operation.kind === "mark_dispatched" ? 0 : decisionRank(operation);
 
 export const outlives = (operation: WriterOperation): boolean =>
   operation.kind !== "mark_dispatched" && survives(operation);
