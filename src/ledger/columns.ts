@@ -79,6 +79,7 @@ export const WRITE = {
     key: "org_id request_id epoch",
     set: "state closed_txn ended_at evidence prompt_tokens completion_tokens cached_tokens reasoning_tokens usage_classes charge variance minimum_applied status error_code finish_reason first_part_ms total_ms attempts answer_until claim_until",
     kept: "release_digest",
+    read: "hold",
     where: UNFINISHED,
   }),
   dropChunks: remove("drop_chunks", "stream_chunk", "org_id request_id"),

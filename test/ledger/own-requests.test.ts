@@ -1,5 +1,6 @@
 // What a gateway on PostgreSQL remembers of the requests that it admitted, beside a limit that each of them counts for: it is
-// given back with each of them, however it ends, and with those that never began.
+// given back with each of them, however it ends, and with those that never began. And where another gateway has changed what
+// is remembered, what the store has counts.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -91,7 +92,7 @@ test("each request that runs is remembered once, and none that has been settled,
   const key = await limited(one);
   const ids = await Promise.all(Array.from({ length: 20 }, () => begin(world, key)));
   expect(own.size).toBe(20);
-  expect(own.placeOf(ids[0] ?? "")).toEqual({
+  expect(own.placeOf(ids[0] ?? "")).toMatchObject({
     organizationId: key.organizationId,
     keyId: key.keyId,
     model: "m",
@@ -180,3 +181,70 @@ test("one whose commit was in doubt is taken back and forgotten; one that is set
   await waitFor(async () => (await runningOf(key)) === 0, "what was taken back");
   await waitFor(async () => one.own.size === 0, "its memory");
 }, 60_000);
+
+/** What an organization's money stands at, and that its books are whole. */
+async function standing(
+  world: World,
+  { organizationId }: KeyInHand,
+): Promise<{ held: bigint; spent: bigint }> {
+  expect((await world.ledger.audit()).violations).toEqual([]);
+  const { rows } = await admin.query<{ held: string; spent: string }>(
+    "SELECT held, spent FROM org_balance WHERE org_id = $1 AND slot = 0",
+    [organizationId],
+  );
+  return { held: BigInt(rows[0]?.held ?? 0), spent: BigInt(rows[0]?.spent ?? 0) };
+}
+
+test("what another gateway lowered is settled on what it holds now, together with those that nobody touched", async () => {
+  const one = await open();
+  const other = await open();
+  const key = await limited(one);
+  const ids = await Promise.all(Array.from({ length: 6 }, () => begin(one.world, key)));
+  const lower = ids.slice(0, 2).map((id) => ({ id, to: 0.4 }));
+  expect((await other.world.admit(key, { hold: 3, lower })).says).toBe("admitted");
+  const settled = await Promise.all(ids.map((id) => one.world.settle(key, id, { dollars: 0.3 })));
+  expect(settled.map(({ kind }) => kind)).toEqual(ids.map(() => "done"));
+  expect(await standing(one.world, key)).toEqual({ held: 3_000_000_000n, spent: 1_900_000_000n });
+  expect([one.own.size, await runningOf(key)]).toEqual([0, 1]);
+}, 60_000);
+
+test("a charge above what another gateway left of the hold changes nothing, and spoils no settlement beside it", async () => {
+  const one = await open();
+  const other = await open();
+  const key = await limited(one);
+  const [low, high] = [await begin(one.world, key), await begin(one.world, key)];
+  await other.world.admit(key, { hold: 3, lower: [{ id: low, to: 0.2 }] });
+  const settling = [low, high].map((id) => one.world.settle(key, id, { dollars: 0.5 }));
+  const [refused, done] = await Promise.allSettled(settling);
+  expect(refused).toMatchObject({ status: "rejected" });
+  expect(String(refused?.status === "rejected" && refused.reason)).toContain("of a hold of 200000000");
+  expect(done).toMatchObject({ status: "fulfilled", value: { kind: "done" } });
+  expect(await standing(one.world, key)).toEqual({ held: 3_200_000_000n, spent: 600_000_000n });
+  expect(await one.world.settle(key, low, { dollars: 0.1 })).toMatchObject({ kind: "done" });
+  expect(await standing(one.world, key)).toEqual({ held: 3_000_000_000n, spent: 700_000_000n });
+}, 60_000);
+
+test("one that a person ended at another gateway is lost, and no settlement beside it", async () => {
+  const one = await open();
+  const other = await open();
+  const key = await limited(one);
+  const ids = await Promise.all(Array.from({ length: 3 }, () => begin(one.world, key)));
+  const ended = { organizationId: key.organizationId, requestId: ids[0] ?? "" };
+  await quarantine(other.world.ledger, ended, "a test");
+  const ending = { ...ended, charge: null, reason: "a test" };
+  expect(await other.world.ledger.endByHand(ending, byItself("test"))).toMatchObject({ kind: "ended" });
+  const settled = await Promise.all(ids.map((id) => one.world.settle(key, id, { dollars: 0.5 })));
+  expect(settled.map(({ kind }) => kind)).toEqual(["lost", "done", "done"]);
+  expect(await standing(one.world, key)).toEqual({ held: 0n, spent: 1_100_000_000n });
+  expect([one.own.size, await runningOf(key)]).toEqual([0, 0]);
+});
+
+test("a stream's parts go with its end, though nobody read that it had any", async () => {
+  const one = await open();
+  const key = await limited(one);
+  const { id } = await one.world.admit(key, { hold: 1, idempotencyKey: "stream-key-1" });
+  await one.world.checkpoint(key, id, { tokens: 3, sent: { seq: 0, text: "part" } });
+  expect((await admin.query("SELECT 1 FROM stream_chunk")).rows).toHaveLength(1);
+  await one.world.settle(key, id, { dollars: 0.1, answer: "whole" });
+  expect((await admin.query("SELECT 1 FROM stream_chunk")).rows).toHaveLength(0);
+});

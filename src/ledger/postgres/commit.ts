@@ -17,7 +17,7 @@ import type { Seen } from "./seen.ts";
 import { type Marking, type WriterOperation, type WriterOutcome, organizationOf } from "./operations.ts";
 import { ask, askOnce, byRows, parameterRows, statement } from "./query.ts";
 import { isEmpty, writesOf } from "./write.ts";
-import type { Changes } from "../rows.ts";
+import type { Changes, RequestRow } from "../rows.ts";
 import { text } from "../cell.ts";
 
 export interface CommitPorts {
@@ -48,7 +48,7 @@ export async function commitBatch(
     return markings.map((operation) => marked(operation, passed));
   }
   const txn = ports.nextTransaction();
-  const { decided, changes, writes } = await decideBatch(client, money, { ...ports, txn });
+  const { decided, changes, writes, requests } = await decideBatch(client, money, { ...ports, txn });
   if (isEmpty(changes) && markings.length === 0) {
     // Nothing was to be written. What was found may be said only if it will not be lost with this server; a commit
     // behind its locks waits for the standby.
@@ -67,8 +67,10 @@ export async function commitBatch(
   } catch (error) {
     if (wasRefused(error)) {
       rollBack(client);
+      if (ports.own.doubt(requests)) return await commitBatch(client, operations, ports);
       throw error;
     }
+    ports.own.doubt(requests);
     throw new UnknownCommit(txn, changes, inOrder(operations, decided, NOTHING), error);
   }
   remember(changes, ports);
@@ -77,10 +79,8 @@ export async function commitBatch(
 }
 
 /** Of what is known to have happened. */
-function remember({ opened, closed }: Changes, { own, rates }: CommitPorts): void {
-  for (const request of opened) own.opened(request, rates.expects(request.organizationId));
-  for (const { requestId } of closed) own.ended(requestId);
-}
+const remember = (changes: Changes, { own, rates }: CommitPorts): void =>
+  own.changed(changes, (organizationId) => rates.expects(organizationId));
 
 /** Nobody waits for it: nothing was written, or a statement failed whose error is the one that counts. */
 function rollBack(client: Client): void {
@@ -99,11 +99,19 @@ const NOTHING: ReadonlySet<string> = new Set();
 const BEGIN: Question = { statement: statement("BEGIN", "BEGIN"), values: [] };
 const COMMIT: Question = { statement: statement("COMMIT", "COMMIT"), values: [] };
 
+interface DecidedBatch {
+  decided: Committed<WriterOutcome>[];
+  changes: Changes;
+  writes: Question[];
+  /** What it was decided on. */
+  requests: Iterable<RequestRow>;
+}
+
 async function decideBatch(
   client: Client,
   money: readonly MoneyOperation[],
   ports: CommitPorts & { txn: number },
-): Promise<{ decided: Committed<WriterOutcome>[]; changes: Changes; writes: Question[] }> {
+): Promise<DecidedBatch> {
   const { databaseClock, stamps, retention, txn } = ports;
   const aboutMs = (stamps ?? databaseClock).nowMs();
   const begin: Ask = async (questions) => {
@@ -113,9 +121,10 @@ async function decideBatch(
   const askMore: Ask = async (questions) =>
     (await askTogether(client, questions)).map((answer) => answer.rows);
   try {
-    const { rates, days } = ports;
+    const { rates, days, own } = ports;
     const asking = { ask: begin, askMore };
-    const { rows, databaseNowMs } = await loadRows(asking, money, { lock: true, aboutMs, rates, days });
+    const terms = { lock: true, aboutMs, rates, days, own };
+    const { rows, databaseNowMs } = await loadRows(asking, money, terms);
     if (databaseNowMs !== null) databaseClock.read(databaseNowMs);
     const nowMs = stamps?.nowMs() ?? databaseNowMs ?? aboutMs;
     const { decided, changes } = decide(rows, money, {
@@ -125,7 +134,8 @@ async function decideBatch(
       retention,
       rateDefaults: rates.defaults,
     });
-    return { decided, changes, writes: writesOf(changes, ports.dataKey) };
+    const requests = rows.requests.values();
+    return { decided, changes, writes: writesOf(changes, ports.dataKey), requests };
   } catch (error) {
     rollBack(client);
     throw error;

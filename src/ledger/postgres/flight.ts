@@ -142,7 +142,13 @@ function printed(value: Parameter): string | Buffer | null {
 
 function element(value: Parameter): string {
   if (value === null || value === undefined) return "NULL";
-  if (typeof value === "string") return `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+  if (typeof value === "string") return quoted(value);
   if (value instanceof Uint8Array) return `"\\\\x${Buffer.from(value).toString("hex")}"`;
   return String(value);
+}
+
+/** Few texts hold what must be escaped, and to look costs less than to replace. */
+function quoted(text: string): string {
+  if (!text.includes('"') && !text.includes("\\")) return `"${text}"`;
+  return `"${text.replaceAll("\\", String.raw`\\`).replaceAll('"', String.raw`\"`)}"`;
 }

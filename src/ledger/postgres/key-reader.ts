@@ -9,13 +9,16 @@ import { selected } from "../column-loads.ts";
 import { LOAD } from "../columns.ts";
 import { keyOf } from "../put-rows.ts";
 import { type KeyRow, rowId } from "../rows.ts";
-import { askTogether } from "./flight.ts";
-import { statement } from "./query.ts";
+import { askTogether, questionAbout } from "./flight.ts";
+import { byRows, parameterRows } from "./query.ts";
 
-const KEYS_NOW = statement(
+const KEYS_NOW = byRows(
   "keys_now",
-  `SELECT ${selected(LOAD.key, "k")}
-   FROM unnest($1::text[], $2::text[]) AS asked (org_id, key_id)
+  (rows) => `SELECT ${selected(LOAD.key, "k")}
+   FROM ${parameterRows(rows, "asked", [
+     ["org_id", "text"],
+     ["key_id", "text"],
+   ])}
    JOIN api_key k ON k.org_id = asked.org_id AND k.key_id = asked.key_id`,
 );
 
@@ -24,10 +27,9 @@ const AWAY_MS = 100;
 
 type Rows = ReadonlyMap<string, KeyRow>;
 
-/** What a turn has asked for so far. */
+/** What a turn has asked for so far, each key once. */
 interface Question {
-  organizations: string[];
-  keys: string[];
+  asked: Map<string, readonly [organizationId: string, keyId: string]>;
   answer: Promise<Rows>;
 }
 
@@ -40,10 +42,10 @@ export class KeyReader {
 
   /** Read after this was called. Undefined when there is no such key; throws `Refusal("overloaded")` without a database. */
   async read(organizationId: string, keyId: string): Promise<KeyRow | undefined> {
-    const { organizations, keys, answer } = (this.question ??= this.begin());
-    organizations.push(organizationId);
-    keys.push(keyId);
-    return (await answer).get(rowId(organizationId, keyId));
+    const { asked, answer } = (this.question ??= this.begin());
+    const id = rowId(organizationId, keyId);
+    if (!asked.has(id)) asked.set(id, [organizationId, keyId]);
+    return (await answer).get(id);
   }
 
   async close(): Promise<void> {
@@ -53,7 +55,7 @@ export class KeyReader {
   /** Asked at the end of this turn. */
   private begin(): Question {
     const { promise: answer, resolve, reject } = Promise.withResolvers<Rows>();
-    const question: Question = { organizations: [], keys: [], answer };
+    const question: Question = { asked: new Map(), answer };
     atEndOfTurn(() => {
       this.question = null;
       this.ask(question).then(resolve, (error: unknown) => reject(toldAway(error)));
@@ -61,11 +63,11 @@ export class KeyReader {
     return question;
   }
 
-  private async ask({ organizations, keys }: Question): Promise<Rows> {
+  private async ask({ asked }: Question): Promise<Rows> {
     const connection = this.connected();
     const client = await connection;
     try {
-      const [answer] = await askTogether(client, [{ statement: KEYS_NOW, values: [organizations, keys] }]);
+      const [answer] = await askTogether(client, [questionAbout(KEYS_NOW, [...asked.values()])]);
       return new Map((answer?.rows ?? []).map((row) => [rowId(text(row[0]), text(row[1])), keyOf(row)]));
     } catch (error) {
       this.forget(connection);

@@ -318,8 +318,8 @@ class PostgresLedger {
     const asked: Ask = (questions) =>
       Promise.all(questions.map(({ statement, values }) => ask(store.pool, statement, [...values])));
     const asking = { ask: asked, askMore: asked };
-    const { rates, days } = this;
-    const terms = { lock: false, aboutMs, rates, days };
+    const { rates, days, own } = this;
+    const terms = { lock: false, aboutMs, rates, days, own };
     const { rows, databaseNowMs } = await loadRows(asking, [operation], terms);
     const context = { nowMs: clock?.nowMs() ?? databaseNowMs ?? aboutMs, txn: 0, epoch: this.lease.epoch };
     const [first] = decide(rows, [operation], {

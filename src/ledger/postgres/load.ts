@@ -12,6 +12,7 @@ import * as put from "../put-rows.ts";
 import { type Rows, noRows, rowId } from "../rows.ts";
 import { type Parameter, type Question, questionAbout } from "./flight.ts";
 import type { PostgresRates } from "./load-rates.ts";
+import type { OwnRequests } from "./own-requests.ts";
 import { READ } from "./readings.ts";
 import type { Seen } from "./seen.ts";
 
@@ -112,6 +113,8 @@ export interface LoadTerms {
   rates: PostgresRates;
   /** Keys with a limit of the day or of the week. */
   days: Seen;
+  /** Requests whose rows need not be read. */
+  own: OwnRequests;
 }
 
 /** Rows by question, the questions asked in this order. */
@@ -124,7 +127,7 @@ export type Ask = (questions: readonly Question[]) => Promise<Cell[][][]>;
 export async function loadRows(
   { ask, askMore }: Record<"ask" | "askMore", Ask>,
   operations: readonly MoneyOperation[],
-  { lock, aboutMs, rates, days }: LoadTerms,
+  { lock, aboutMs, rates, days, own }: LoadTerms,
 ): Promise<Loaded> {
   const wanted = new Wanted(operations);
   const rows = noRows();
@@ -147,12 +150,15 @@ export async function loadRows(
   const organizations = [...wanted.organizations].toSorted().map((id) => [id]);
   read(organizations, { reading: lock ? "lockedBalances" : "balances", into: putBalanceAndClock });
   const keys = [...wanted.keys];
-  read(idsOf(keys), { reading: "keys", into: putKeyAndMonth, also: [monthsAbout(aboutMs)] });
+  const about = monthsAbout(aboutMs);
+  read(idsOf(keys), { reading: "keys", into: putKeyAndMonth, also: [about] });
+  const { unread, months } = takeOwn(own, wanted, { into: rows, about });
+  read(months, { reading: "keyMonths", into: put.putKeyMonth });
   const fromHour = weekFromHour(aboutMs);
   const counted = idsOf(keys.filter(([id]) => days.has(id)));
   read(counted, { reading: "keySpends", into: put.putKeySpend, also: [fromHour] });
   read([...wanted.claims.values()], { reading: "claims", into: put.putClaim });
-  read([...wanted.requests.values()], { reading: "requests", into: putRequestAndMonth });
+  read(unread, { reading: "requests", into: putRequestAndMonth });
   read([...wanted.entitlements.values()], { reading: "entitlements", into: put.putEntitlement });
   read(
     [...wanted.routes].map((route) => [route]),
@@ -176,6 +182,31 @@ export async function loadRows(
   for (let more = limits.missing(); more !== null; more = limits.missing())
     more.take(await askMore(more.questions));
   return { rows, databaseNowMs };
+}
+
+/**
+ * Puts requests that are known among the rows. `unread`: the others; `months`: rows of keys that come neither with those nor with
+ * the keys of admissions, whose months are `about`.
+ */
+function takeOwn(
+  own: OwnRequests,
+  { requests, keys }: Wanted,
+  { into, about }: { into: Rows; about: readonly string[] },
+): { unread: (readonly string[])[]; months: (readonly string[])[] } {
+  const unread: (readonly string[])[] = [];
+  const months = new Map<string, readonly string[]>();
+  for (const [id, asked] of requests) {
+    const row = own.rowOf(...asked);
+    if (row === undefined) {
+      unread.push(asked);
+      continue;
+    }
+    into.requests.set(id, row);
+    const { organizationId, keyId, month } = row;
+    if (!about.includes(month) || !keys.has(rowId(organizationId, keyId)))
+      months.set(rowId(organizationId, keyId, month), [organizationId, keyId, month]);
+  }
+  return { unread, months: [...months.values()] };
 }
 
 const idsOf = (wants: readonly (readonly [id: string, parts: readonly string[]])[]): (readonly string[])[] =>

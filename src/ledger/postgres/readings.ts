@@ -37,6 +37,13 @@ export const READ = {
      JOIN api_key k ON k.org_id = asked.org_id AND k.key_id = asked.key_id
      LEFT JOIN key_month m ON m.org_id = k.org_id AND m.key_id = k.key_id AND m.month = ANY($3::text[])`,
   ),
+  keyMonths: reading(
+    "key_months",
+    "org_id key_id month",
+    (asked) => `SELECT ${KEY_MONTH}
+     FROM ${asked}
+     JOIN key_month m ON m.org_id = asked.org_id AND m.key_id = asked.key_id AND m.month = asked.month`,
+  ),
   keySpends: reading(
     "key_spends",
     "org_id key_id",
