@@ -34,6 +34,9 @@ export function wasRefused(error: unknown): boolean {
   return code !== null && SQLSTATE.test(code) && code !== "40003" && !/^(08|57P)/.test(code);
 }
 
+/** What was written does not fit what is there: a row was not as it was read (see `exactly`), or breaks a rule of its table. */
+export const wasMisfit = (error: unknown): boolean => /^2[23]/.test(codeOf(error) ?? "");
+
 /**
  * The server ended the session because its transaction stood idle for too long: the transaction was rolled back, and what is
  * sent after that, a COMMIT above all, is never read.

@@ -2,7 +2,7 @@
 import type { Client } from "pg";
 import type { Clock } from "../../lib/clock.ts";
 import { crashPoint } from "../../lib/crash-point.ts";
-import { wasRefused } from "../../store/postgres-error.ts";
+import { wasMisfit, wasRefused } from "../../store/postgres-error.ts";
 import type { Trace } from "../commit/group-commit.ts";
 import { type Committed, UnknownCommit } from "../commit/unknown-commit.ts";
 import type { DatabaseClock } from "../database-clock.ts";
@@ -67,7 +67,8 @@ export async function commitBatch(
   } catch (error) {
     if (wasRefused(error)) {
       rollBack(client);
-      if (ports.own.doubt(requests)) return await commitBatch(client, operations, ports);
+      // Perhaps what was remembered is not so any more: once more, on what is read.
+      if (wasMisfit(error) && ports.own.doubt(requests)) return await commitBatch(client, operations, ports);
       throw error;
     }
     ports.own.doubt(requests);
