@@ -18,7 +18,7 @@ export const PROVIDERS = {
     access_key_id: "AKIATORTURETORTURE00",
     secret_access_key: "torture/torture/torture/torture/torture0",
   },
-  /** The one that tells its usage as it goes. */
+  /** The one that tells its usage with each chunk. */
   gemini: { kind: "google", path: "/google/v1beta", api_key: "AIzaSyTortureTortureTortureTortureTortur" },
 } as const;
 type ProviderName = keyof typeof PROVIDERS;
@@ -157,9 +157,14 @@ export const MODELS: readonly Model[] = [
 
 export const upstreamModel = (model: string, route: number): string => `sim-${model}-${route}`;
 
-/** Whether the provider of this upstream model tells usage with each chunk: a call that was cut has told some of it. */
-export const tellsAsItGoes = ({ name, routes, providers }: Model, called: string): boolean =>
-  routes.some((_, route) => upstreamModel(name, route) === called && providers[route] === "gemini");
+/** They tell usage before their answer's end: with each chunk, or with what opens it (`message_start`). */
+const TELL_EARLY: ReadonlySet<ProviderName> = new Set(["gemini", "claude"]);
+
+/** Whether a call of this upstream model that was cut may have told some of its usage: at least what was delivered counts. */
+export const tellsEarly = ({ name, routes, providers }: Model, called: string): boolean =>
+  routes.some(
+    (_, route) => upstreamModel(name, route) === called && TELL_EARLY.has(providers[route] as ProviderName),
+  );
 
 /** Research Mode has one model, and keys of its own. */
 export const RESEARCH = "research";

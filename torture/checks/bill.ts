@@ -2,7 +2,7 @@
 // has a reason why not (money.md I18).
 import type { Check, Evidence, Violation } from "../evidence.ts";
 import { touches } from "../history.ts";
-import { modelNamed, tellsAsItGoes } from "../models.ts";
+import { modelNamed, tellsEarly } from "../models.ts";
 import type { BilledCall } from "../simulator-process.ts";
 import type { RequestRow } from "../store.ts";
 
@@ -51,7 +51,7 @@ function agree(row: RequestRow, call: BilledCall, wrong: Wrong): Violation[] {
   if (row.evidence === "provider_usage" && !misreports) {
     const told = row.toldTokens ?? (row.promptTokens ?? 0) + (row.completionTokens ?? 0);
     const made = call.prompt_tokens + call.completion_tokens;
-    const partly = call.outcome === "cut" && tellsAsItGoes(model, call.model);
+    const partly = call.outcome === "cut" && tellsEarly(model, call.model);
     const same = partly ? told <= made : told === made;
     const prompt = row.toldTokens !== null || row.promptTokens === call.prompt_tokens;
     return same && prompt ? [] : wrong("the tokens charged are not those of the bill");
