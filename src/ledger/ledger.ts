@@ -365,9 +365,10 @@ export interface Ledger {
   /**
    * A change to what admissions are decided on, by its owner (`src/registry`): all of it or nothing, in one order with
    * every admission and settlement of the organizations that it locks. It may run more than once, so it does nothing but
-   * ask. Throws `Refusal("overloaded")` while the store takes no writes.
+   * ask. `of`: null where it locks no organization. Throws `Refusal("overloaded")` while the store takes no writes, and
+   * where it has waited for too long.
    */
-  change<T>(work: Work<T>): Promise<T>;
+  change<T>(of: Changing | null, work: Work<T>): Promise<T>;
 
   /** Checks the invariants of money.md §5 in one snapshot, on a reader of its own, while traffic runs. */
   audit(): Promise<AuditReport>;
@@ -383,6 +384,12 @@ export interface Ledger {
 
 /** Statements of one transaction; `nowMs`: the clock that rows are stamped by, read when it begins. */
 export type Work<T> = (nowMs: number) => Query<T>;
+
+/** Whose records are changed, and by whom: changes of one organization come one after the other, persons take turns. */
+export interface Changing {
+  organizationId: string;
+  by: string;
+}
 
 /** Where records are read. */
 export type Reader = Pick<Ledger, "read">;

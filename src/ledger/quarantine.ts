@@ -38,7 +38,7 @@ export const quarantine = (
   { organizationId, requestId }: { organizationId: string; requestId: string },
   why: string,
 ): Promise<void> =>
-  on.change(function* (nowMs) {
+  on.change(null, function* (nowMs) {
     const reason = why.slice(0, REASON_AT_MOST);
     const [added] = yield* ask(
       `INSERT INTO quarantine (org_id, request_id, reason, since)

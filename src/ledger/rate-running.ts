@@ -27,6 +27,8 @@ export function* countRunning({ organizationId, keyId, model }: RatePlace): Quer
   return numberOf(row?.["running"]);
 }
 
+/** Who mends, in line with those who change limits. */
+const MENDING = "mending";
 /** So many are mended at once. */
 const AT_ONCE = 100;
 
@@ -58,7 +60,7 @@ export async function mendRunning(on: Transactions): Promise<number> {
     }));
   });
   for (const place of wrong)
-    await on.change(function* (): Query<void> {
+    await on.change({ organizationId: place.organizationId, by: MENDING }, function* (): Query<void> {
       const { organizationId, keyId, model } = place;
       yield* lockOrganization(organizationId);
       const running = yield* countRunning(place);

@@ -10,7 +10,7 @@ import { printTime } from "../domain/print.ts";
 import { lockOrganization } from "../ledger/balance.ts";
 import { decideKey } from "../ledger/decide/key.ts";
 import { countsDays } from "../ledger/key-spans.ts";
-import type { Reader, Transactions } from "../ledger/ledger.ts";
+import type { Reader, Transactions, Work } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
 import {
   ask,
@@ -57,7 +57,9 @@ export const createKey = (
   key: NewKey,
   actor: Actor,
 ): Promise<KeyRecord | TooManyKeys | "past" | null> =>
-  on.change(function* (nowMs): Query<KeyRecord | TooManyKeys | "past" | null> {
+  on.change({ organizationId: key.organizationId, by: actor.id }, function* (nowMs): Query<
+    KeyRecord | TooManyKeys | "past" | null
+  > {
     if ((yield* lockOrganization(key.organizationId)) === null) return null;
     return yield* insert(key, { actor, nowMs, also: {} });
   });
@@ -98,7 +100,7 @@ const kept = (settings: KeySettings): SqlValue[] => [
 
 /** Null when there is no such key; revoking twice keeps the first instant. */
 export const revokeKey = (on: Transactions, keyId: string, actor: Actor): Promise<KeyRecord | null> =>
-  on.change(function* (nowMs) {
+  changeOne(on, { keyId, actor }, function* (nowMs) {
     const locked = yield* lockKey(keyId, nowMs);
     if (locked === null || isOver(locked.key)) return locked?.key ?? null;
     const { key, stampedAtMs } = locked;
@@ -112,7 +114,7 @@ export const revokeKey = (on: Transactions, keyId: string, actor: Actor): Promis
 
 /** From its very next request on, until it is resumed. Null when there is no such key; pausing twice keeps the first instant. */
 export const pauseKey = (on: Transactions, keyId: string, actor: Actor): Promise<KeyRecord | "over" | null> =>
-  on.change(function* (nowMs): Query<KeyRecord | "over" | null> {
+  changeOne(on, { keyId, actor }, function* (nowMs): Query<KeyRecord | "over" | null> {
     const locked = yield* lockKey(keyId, nowMs);
     if (locked === null) return null;
     const { key, stampedAtMs } = locked;
@@ -130,7 +132,7 @@ export const resumeKey = (
   keyId: string,
   actor: Actor,
 ): Promise<KeyRecord | "over" | null> =>
-  on.change(function* (nowMs): Query<KeyRecord | "over" | null> {
+  changeOne(on, { keyId, actor }, function* (nowMs): Query<KeyRecord | "over" | null> {
     const locked = yield* lockKey(keyId, nowMs);
     if (locked === null) return null;
     const { key } = locked;
@@ -152,7 +154,7 @@ export const changeKey = (
   edit: KeyEdit,
   actor: Actor,
 ): Promise<KeyRecord | NotNow | null> =>
-  on.change(function* (nowMs): Query<KeyRecord | NotNow | null> {
+  changeOne(on, { keyId, actor }, function* (nowMs): Query<KeyRecord | NotNow | null> {
     const locked = yield* lockKey(keyId, nowMs);
     if (locked === null) return null;
     const { key } = locked;
@@ -205,7 +207,7 @@ export const replaceKey = (
   { overlapMs, expiresAtMs, ...successor }: Successor,
   actor: Actor,
 ): Promise<KeyRecord | TooManyKeys | "over" | "past" | null> =>
-  on.change(function* (nowMs): Query<KeyRecord | TooManyKeys | "over" | "past" | null> {
+  changeOne(on, { keyId, actor }, function* (nowMs): Query<KeyRecord | TooManyKeys | "over" | "past" | null> {
     const locked = yield* lockKey(keyId, nowMs);
     if (locked === null) return null;
     const { key } = locked;
@@ -258,7 +260,7 @@ export async function endExpiredKeys(on: Transactions, actor: Actor): Promise<nu
 }
 
 const endExpired = (on: Transactions, keyId: string, actor: Actor): Promise<boolean> =>
-  on.change(function* (nowMs): Query<boolean> {
+  changeOne(on, { keyId, actor }, function* (nowMs): Query<boolean> {
     const locked = yield* lockKey(keyId, nowMs);
     if (locked?.key.state !== "expired" || locked.ended) return false;
     const { key, stampedAtMs } = locked;
@@ -331,6 +333,16 @@ function* lockKey(keyId: string, nowMs: number): Query<Locked | null> {
 /** Its organization; null when there is no such key. */
 export const ownerOfKey = (on: Reader, keyId: string): Promise<string | null> =>
   on.read(() => ownerOf(keyId));
+
+/** A change in line with the others of its organization. */
+async function changeOne<T>(
+  on: Transactions,
+  { keyId, actor }: { keyId: string; actor: Actor },
+  work: Work<T>,
+): Promise<T> {
+  const organizationId = await ownerOfKey(on, keyId);
+  return await on.change(organizationId === null ? null : { organizationId, by: actor.id }, work);
+}
 
 function* ownerOf(keyId: string): Query<string | null> {
   const [row] = yield* ask("SELECT org_id FROM api_key WHERE key_id = ?1", [keyId]);

@@ -4,7 +4,7 @@ import { DAY_MS } from "../lib/clock.ts";
 import type { Actor } from "../domain/actor.ts";
 import { printTime } from "../domain/print.ts";
 import { lockOrganization } from "../ledger/balance.ts";
-import type { Reader, Transactions } from "../ledger/ledger.ts";
+import type { Reader, Transactions, Work } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
 import { ask, numberOf, orNull, type Query, type SqlRow, textOf } from "../store/sql.ts";
 import { decideApproval, decideAsking, type TooManyRequests } from "./entitlement-rules.ts";
@@ -31,7 +31,9 @@ export const requestEntitlement = (
   entitlement: { id: string; organizationId: string; model: string; project: string },
   actor: Actor,
 ): Promise<EntitlementRecord | TooManyRequests | null> =>
-  on.change(function* (nowMs): Query<EntitlementRecord | TooManyRequests | null> {
+  on.change({ organizationId: entitlement.organizationId, by: actor.id }, function* (nowMs): Query<
+    EntitlementRecord | TooManyRequests | null
+  > {
     const { id, organizationId, model, project } = entitlement;
     if ((yield* lockOrganization(organizationId)) === null) return null;
     const [asked] = yield* ask(ASKED, [organizationId, nowMs - DAY_MS]);
@@ -65,7 +67,7 @@ export const approveEntitlement = (
   expiresAtMs: number,
   actor: Actor,
 ): Promise<EntitlementRecord | "second_person_required" | null> =>
-  on.change(function* (nowMs): Query<EntitlementRecord | "second_person_required" | null> {
+  changeOne(on, { id, actor }, function* (nowMs): Query<EntitlementRecord | "second_person_required" | null> {
     const { found } = yield* lockEntitlement(id, nowMs);
     if (found === null) return null;
     const decided = decideApproval(found, yield* personActing(actor.id));
@@ -89,7 +91,7 @@ export const revokeEntitlement = (
   id: string,
   actor: Actor,
 ): Promise<EntitlementRecord | null> =>
-  on.change(function* (nowMs): Query<EntitlementRecord | null> {
+  changeOne(on, { id, actor }, function* (nowMs): Query<EntitlementRecord | null> {
     const { found, stampedAtMs } = yield* lockEntitlement(id, nowMs);
     if (found === null || found.status === "revoked") return found;
     const { organizationId } = found;
@@ -150,14 +152,30 @@ function* list(
     .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
 }
 
+/** A change in line with the others of its organization. */
+async function changeOne<T>(
+  on: Transactions,
+  { id, actor }: { id: string; actor: Actor },
+  work: Work<T>,
+): Promise<T> {
+  const organizationId = await on.read(() => ownerOf(id));
+  return await on.change(organizationId === null ? null : { organizationId, by: actor.id }, work);
+}
+
+/** Its organization; null when there is no such entitlement. */
+function* ownerOf(id: string): Query<string | null> {
+  const [row] = yield* ask("SELECT org_id FROM entitlement WHERE id = ?1", [id]);
+  return row === undefined ? null : textOf(row["org_id"]);
+}
+
 /** The entitlement as it is under its organization's lock, with the organization's newest stamp. */
 function* lockEntitlement(
   id: string,
   nowMs: number,
 ): Query<{ found: EntitlementRecord | null; stampedAtMs: number }> {
-  const [owner] = yield* ask("SELECT org_id FROM entitlement WHERE id = ?1", [id]);
-  if (owner === undefined) return { found: null, stampedAtMs: 0 };
-  const stampedAtMs = (yield* lockOrganization(textOf(owner["org_id"]))) ?? 0;
+  const organizationId = yield* ownerOf(id);
+  if (organizationId === null) return { found: null, stampedAtMs: 0 };
+  const stampedAtMs = (yield* lockOrganization(organizationId)) ?? 0;
   return { found: yield* find(id, nowMs), stampedAtMs };
 }
 

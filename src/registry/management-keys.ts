@@ -52,7 +52,7 @@ export const createManagementKey = (
   { id, name, prefix, digest, login }: NewManagementKey,
   actor: Actor,
 ): Promise<ManagementKeyRecord> =>
-  on.change(function* (nowMs) {
+  on.change(null, function* (nowMs) {
     const expiresAtMs = login === undefined ? null : nowMs + login.livesMs;
     const personId = login?.personId ?? null;
     yield* ask(
@@ -94,7 +94,7 @@ export const revokeManagementKey = (
   id: string,
   actor: Actor,
 ): Promise<ManagementKeyRecord | null> =>
-  on.change(function* (nowMs) {
+  on.change(null, function* (nowMs) {
     const [row] = yield* lock(SELECT, [id]);
     const key = row === undefined ? null : managementKeyOf(row);
     if (key === null || key.revokedAtMs !== null) return key;

@@ -16,7 +16,7 @@ export const createOrganization = (
   { id, name }: { id: string; name: string },
   actor: Actor,
 ): Promise<OrganizationRecord> =>
-  on.change(function* (nowMs) {
+  on.change(null, function* (nowMs) {
     yield* ask("INSERT INTO organization (org_id, name, created_at) VALUES (?1, ?2, ?3)", [id, name, nowMs]);
     yield* openBalance(id, nowMs);
     const note = { actor, action: "organization.create", organizationId: id, target: id, after: { name } };
@@ -30,7 +30,7 @@ export const renameOrganization = (
   organizationId: string,
   { from, to, actor }: { from: string; to: string; actor: Actor },
 ): Promise<boolean> =>
-  on.change(function* (nowMs) {
+  on.change({ organizationId, by: actor.id }, function* (nowMs) {
     const [renamed] = yield* ask(
       "UPDATE organization SET name = ?3 WHERE org_id = ?1 AND name = ?2 RETURNING org_id",
       [organizationId, from, to],

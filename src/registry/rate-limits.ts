@@ -13,7 +13,7 @@ import { isStale, versionOf } from "../domain/row-version.ts";
 import { lockOrganization } from "../ledger/balance.ts";
 import type { Loaded } from "../ledger/column-loads.ts";
 import { LOAD } from "../ledger/columns.ts";
-import type { Reader, Transactions } from "../ledger/ledger.ts";
+import type { Changing, Reader, Transactions } from "../ledger/ledger.ts";
 import {
   allowed,
   inForce,
@@ -75,7 +75,7 @@ export const setRateLimits = (
   change: RateChange,
   { defaults, actor }: { defaults: RateDefaults; actor: Actor },
 ): Promise<RateOutcome> =>
-  on.change(function* (nowMs): Query<RateOutcome> {
+  on.change(inLine(change, actor), function* (nowMs): Query<RateOutcome> {
     const { organizationId } = change;
     const newestMs =
       organizationId === "" ? yield* lockRoutes(nowMs) : yield* lockOrganization(organizationId);
@@ -97,6 +97,10 @@ export const setRateLimits = (
     yield* note(change, { before, after, actor, nowMs });
     return { kind: "set", record: recordOf(after, standard) };
   });
+
+/** Those for all organizations lock the routes instead. */
+const inLine = ({ organizationId }: RateChange, { id }: Actor): Changing | null =>
+  organizationId === "" ? null : { organizationId, by: id };
 
 export interface RatesWithin {
   organizationId: string;

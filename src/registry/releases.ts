@@ -36,7 +36,7 @@ export const publishRelease = (
   { release, jws }: { release: Release; jws: string },
   actor: Actor,
 ): Promise<PublishOutcome> =>
-  on.change(function* (nowMs): Query<PublishOutcome> {
+  on.change(null, function* (nowMs): Query<PublishOutcome> {
     const { route, version, digest, signedBy, expiresAtMs } = release;
     const highest = (yield* lockRoute(route))?.highestVersion ?? 0;
     if (version === highest && (yield* findRelease(digest)) !== null) return { kind: "repeated" };
@@ -102,7 +102,7 @@ export const setRouteDisabled = (
   { route, disabled, ...change }: { route: string; disabled: boolean; reason: string | null },
   actor: Actor,
 ): Promise<RouteRecord | null> =>
-  on.change(function* (nowMs) {
+  on.change(null, function* (nowMs) {
     const found = yield* lockRoute(route);
     const reason = disabled ? change.reason : null;
     if (found === null || (found.disabled === disabled && found.reason === reason)) return found;

@@ -862,7 +862,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const { organizationId } = await customer(5);
       const nameOf = async () => (await findOrganization(ledger, organizationId))?.name;
       const before = await nameOf();
-      const failing = ledger.change(function* (): Query<void> {
+      const failing = ledger.change(null, function* (): Query<void> {
         yield* ask("UPDATE organization SET name = 'half' WHERE org_id = ?1", [organizationId]);
         const [seen] = yield* ask("SELECT name FROM organization WHERE org_id = ?1", [organizationId]);
         throw new Error(`it saw ${textOf(seen?.["name"])}`);

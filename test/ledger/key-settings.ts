@@ -136,7 +136,7 @@ function settings(open: OpenLedger): void {
       expect(await tries(key, { release: other })).toBe("admitted");
       await changeKey(ledger, key.keyId, { allowedModels: ["m", "other"] }, US);
       expect(await tries(key)).toBe("admitted");
-      await ledger.change(() =>
+      await ledger.change(null, () =>
         ask("UPDATE api_key SET allowed_models = '[' WHERE key_id = ?1", [key.keyId]),
       );
       expect(await tries(key)).toBe("model_not_allowed");

@@ -316,7 +316,7 @@ export function rateConformance(store: string, open: Open): void {
       const key = await customer();
       await set(key, { concurrent: 3 });
       await admit(key);
-      await ledger.change(function* () {
+      await ledger.change(null, function* () {
         yield* ask("UPDATE rate_limit SET running = 3 WHERE key_id = ?1", [key.keyId]);
       });
       expect((await admit(key)).says).toBe("rate_limit_exceeded");
@@ -338,7 +338,7 @@ export function rateConformance(store: string, open: Open): void {
         await set(key, { requestsPerMinute: 3, tokensPerMinute: 100 });
         const open = await admit(key);
         const running = figure.startsWith("-") ? "0" : figure;
-        await ledger.change(function* () {
+        await ledger.change(null, function* () {
           yield* ask(
             `UPDATE rate_limit SET requests_tat = ${figure}, tokens_tat = ${figure}, used_tat = ${figure}, since = ${figure},
              running = ${running} WHERE key_id = ?1`,

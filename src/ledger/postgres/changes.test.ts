@@ -1,6 +1,7 @@
 // A change whose connection is lost: run once again while it cannot have happened, never where it may have.
 import { expect, test } from "bun:test";
 import type { PoolClient } from "pg";
+import { OneByOne } from "../../lib/one-by-one.ts";
 import { isOverloaded } from "../../domain/overloaded.ts";
 import { lostWhileStarting } from "../../store/postgres-error.ts";
 import { ask } from "../../store/sql.ts";
@@ -39,7 +40,7 @@ const work: Work<boolean> = function* () {
 test("one that is lost before its commit was asked for is run once again, on another connection", async () => {
   for (const at of [0, 1, 2]) {
     const { pool, sent, thrownAway } = poolOf(at, null);
-    expect(await change({ pool, stamps: null }, work)).toBe(true);
+    expect(await change({ pool, stamps: null, lines: new OneByOne() }, null, work)).toBe(true);
     expect(sent[1]?.at(-1)).toBe("COMMIT");
     expect(thrownAway).toEqual([true, false]);
   }
@@ -49,9 +50,41 @@ test("one that is lost with its commit is not, nor one that is lost twice, nor w
   const none = { connect: () => Promise.reject(new Error(LOST)) } as ReturnType<typeof poolOf>["pool"];
   const [committing, twice] = [poolOf(3), poolOf(0, 2)];
   for (const pool of [committing.pool, twice.pool, none]) {
-    const error = await change({ pool, stamps: null }, work).catch((thrown: unknown) => thrown);
+    const error = await change({ pool, stamps: null, lines: new OneByOne() }, null, work).catch(
+      (thrown: unknown) => thrown,
+    );
     expect(isOverloaded(error)).toBe(true);
     expect((lostWhileStarting(error, "postgres://h/d", "no word") as Error).message).toContain(LOST);
   }
   expect([committing.sent.length, twice.sent.length]).toEqual([1, 2]);
+});
+
+test("those of one organization have one connection, others do not wait, and persons take turns", async () => {
+  const begun: string[] = [];
+  const opened = Promise.withResolvers<void>();
+  const pool = {
+    connect: async (): Promise<PoolClient> => {
+      const query = async (asked: string | { text: string }): Promise<{ rows: unknown[] }> => {
+        const name = typeof asked === "string" ? asked : asked.text;
+        if (!name.startsWith("edit")) return { rows: [[1n]] };
+        begun.push(name);
+        await opened.promise;
+        return { rows: [] };
+      };
+      return { query, release: () => {} } as unknown as PoolClient;
+    },
+  } as unknown as ReturnType<typeof poolOf>["pool"];
+  const on = { pool, stamps: null, lines: new OneByOne() };
+  const edit = (organizationId: string, by: string, nth: number): Promise<unknown> =>
+    change(on, { organizationId, by }, () => ask(`edit ${organizationId} ${by} ${nth}`, []));
+  const edits = [
+    ...[1, 2, 3].map((nth) => edit("org_a", "flood", nth)),
+    edit("org_a", "owner", 1),
+    edit("org_b", "owner", 1),
+  ];
+  await Bun.sleep(20);
+  expect(begun).toEqual(["edit org_a flood 1", "edit org_b owner 1"]);
+  opened.resolve();
+  await Promise.all(edits);
+  expect(begun.slice(2)).toEqual(["edit org_a flood 2", "edit org_a owner 1", "edit org_a flood 3"]);
 });

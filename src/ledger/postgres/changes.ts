@@ -1,12 +1,14 @@
 // Changes beside the money path on PostgreSQL: each a short transaction of its own that locks what it changes first, so
 // that admissions on every gateway come before it or after it, and runs again when it met another, or when its connection
-// was gone before it asked for the commit (money.md §7, §10).
+// was gone before it asked for the commit (money.md §7, §10). Of one organization they stand in line here, not at its lock:
+// there they would take all connections of the pool, and come before every batch that its admissions are in.
 import type { Pool, PoolClient } from "pg";
 import { overloaded } from "../../domain/overloaded.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { OneByOne } from "../../lib/one-by-one.ts";
 import { errorKind } from "../../store/postgres-error.ts";
 import { runOnPostgres } from "../../store/postgres-sql.ts";
-import type { Work } from "../ledger.ts";
+import type { Changing, Work } from "../ledger.ts";
 import { int } from "../cell.ts";
 import { DATABASE_NOW } from "./lease.ts";
 import { askOnce } from "./query.ts";
@@ -21,6 +23,8 @@ export interface ChangePorts {
   pool: Pick<Pool, "connect">;
   /** What rows are stamped with: the database's clock when null. */
   stamps: Clock | null;
+  /** Organizations are their places. */
+  lines: OneByOne;
 }
 
 /** What became of one try. */
@@ -35,15 +39,21 @@ interface Try {
  * Runs `work` in a transaction of its own, again when it met another. Once again, too, when the connection was lost under
  * it: one of a pool may have been gone for long, and the server ends one whose process was held for a second.
  */
-export async function change<T>(on: ChangePorts, work: Work<T>): Promise<T> {
-  const beganMs = performance.now();
+export function change<T>(on: ChangePorts, of: Changing | null, work: Work<T>): Promise<T> {
+  const askedMs = performance.now();
+  if (of === null) return tried(on, work, askedMs);
+  return on.lines.run({ place: of.organizationId, by: of.by }, () => tried(on, work, askedMs));
+}
+
+async function tried<T>(on: ChangePorts, work: Work<T>, askedMs: number): Promise<T> {
+  if (performance.now() - askedMs > TRY_WITHIN_MS) throw overloaded();
   for (let tries = 1; ; tries += 1) {
     const run: Try = { begun: false, committing: false };
     try {
       return await once(on, work, run);
     } catch (error) {
       const kind = errorKind(error);
-      const late = performance.now() - beganMs > TRY_WITHIN_MS;
+      const late = performance.now() - askedMs > TRY_WITHIN_MS;
       if (kind === "store" && run.begun && !run.committing && tries === 1 && !late) continue;
       if (kind === "store" || (kind === "conflict" && (late || tries === TRIES))) throw overloaded(error);
       // Two that make the same thing at once: the second finds it made.

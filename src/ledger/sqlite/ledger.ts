@@ -11,6 +11,7 @@ import type { DecidedAdmission } from "../decide/admission.ts";
 import { decideKey } from "../decide/key.ts";
 import type {
   AdmissionDecision,
+  Changing,
   CheckpointOutcome,
   EndedByHand,
   Ledger,
@@ -227,7 +228,8 @@ function answered(
 function transactions(commit: SqliteCommit, batches: Batches, clock: Clock): Transactions {
   return {
     read: async (work) => commit.connection.run(work(clock.nowMs())),
-    change: async <T>(work: Work<T>): Promise<T> => {
+    // One writer: all of them come one after the other anyway.
+    change: async <T>(_of: Changing | null, work: Work<T>): Promise<T> => {
       const outcome = await batches.submit({ kind: "change", work });
       if (!(outcome instanceof Changed)) throw new Error("a change came back as a money operation");
       return outcome.value as T;

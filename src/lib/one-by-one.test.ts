@@ -1,0 +1,53 @@
+import { expect, test } from "bun:test";
+import { OneByOne } from "./one-by-one.ts";
+
+/** Pieces of work that begin when their turn comes and end when they are told to. */
+function pieces(on: OneByOne) {
+  const told: string[] = [];
+  const ask = (place: string, by: string, nth: number) => {
+    const name = `${place} ${by}${nth}`;
+    const gate = Promise.withResolvers<void>();
+    const done = on.run({ place, by }, async () => {
+      told.push(name);
+      await gate.promise;
+      return name;
+    });
+    return { done, end: gate.resolve, fail: () => gate.reject(new Error(`${name} failed`)) };
+  };
+  return { told, ask };
+}
+
+test("work of one place comes one after the other, whatever became of the one before; of another place it does not wait", async () => {
+  const { told, ask } = pieces(new OneByOne());
+  const first = ask("here", "a", 1);
+  const failed = first.done.catch((error: Error) => error.message);
+  const second = ask("here", "a", 2);
+  const there = ask("there", "a", 3);
+  there.end();
+  expect(await there.done).toBe("there a3");
+  expect(told).toEqual(["here a1", "there a3"]);
+  first.fail();
+  expect(await failed).toBe("here a1 failed");
+  second.end();
+  expect(await second.done).toBe("here a2");
+  const again = ask("here", "a", 4);
+  again.end();
+  expect(await again.done).toBe("here a4");
+});
+
+test("who asks for one thing waits for no more than one piece of those who ask for much", async () => {
+  const { told, ask } = pieces(new OneByOne());
+  const many = Array.from({ length: 4 }, (_, nth) => ask("here", "much", nth));
+  const others = [ask("here", "little", 0), ask("here", "some", 0), ask("here", "some", 1)];
+  for (const { end } of [...many, ...others]) end();
+  await Promise.all([...many, ...others].map(({ done }) => done));
+  expect(told.map((name) => name.slice("here ".length))).toEqual([
+    "much0",
+    "much1",
+    "little0",
+    "some0",
+    "much2",
+    "some1",
+    "much3",
+  ]);
+});
