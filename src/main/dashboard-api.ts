@@ -26,7 +26,8 @@ import type { Breakers } from "../releases/breakers.ts";
 import type { Health } from "../releases/health.ts";
 import type { Publisher } from "../releases/publish.ts";
 import { lastBackup } from "../store/last-backup.ts";
-import type { Sql } from "../store/sql.ts";
+import type { Rooms as ApiRooms } from "../api/rooms.ts";
+import type { ReadingApart, Sql } from "../store/sql.ts";
 import { ownerOfManagementKey } from "../registry/management-keys.ts";
 import { findOrganization } from "../registry/organizations.ts";
 
@@ -131,7 +132,6 @@ async function open(
     { createOperator },
     { createChanges },
     { createReports },
-    { readingApart },
     { accounts },
     { auditNotes },
     { playgroundOn },
@@ -146,7 +146,6 @@ async function open(
     import("../operator/operator.ts"),
     import("../operator/changes.ts"),
     import("../reporting/reports.ts"),
-    import("../store/sqlite-reading.ts"),
     import("../operator/people.ts"),
     import("../registry/audit-notes.ts"),
     import("../http/api/playground.ts"),
@@ -184,11 +183,11 @@ async function open(
     people: accounts({ people: async () => people, url: () => url, note }),
     persons: async () => people,
   });
-  const reading = rooms.sql.dialect === "sqlite" ? readingApart(rooms.sql, config.dataDir) : null;
+  const reading = await readingOf(config, rooms.sql);
   const ports = {
     ...rooms,
     receipts,
-    sql: reading ?? rooms.sql,
+    sql: reading,
     people,
     operator,
     providers: config.providers.map(({ name, kind, baseUrl, own, health }) => ({
@@ -205,24 +204,29 @@ async function open(
   };
   const reports = createReports(ports);
   const tails = new Tails();
+  const floor: ApiRooms = {
+    operator,
+    reports,
+    changes: createChanges({ ...ports, labels: reports.labels }),
+    people,
+    payments: paymentService,
+    alerts: alertService,
+    sendMail,
+    devices: logins,
+    playground: playgroundOn(rooms),
+    tail: (followed, exchange) => tailResponse({ reports, tails }, followed, exchange),
+    site: { url, baseUrl: `${url}/v1`, version: VERSION },
+    nowMs: () => clock.nowMs(),
+  };
+  // A database answers on many connections: what a change looks up waits for no page. A file's one thread reads for both.
+  const shared = config.databaseUrl !== null;
+  const changing = shared ? { ...floor, reports: createReports({ ...ports, sql: rooms.sql }) } : floor;
   return {
     people,
     app: createApp({
       people,
-      rooms: {
-        operator,
-        reports,
-        changes: createChanges({ ...ports, labels: reports.labels }),
-        people,
-        payments: paymentService,
-        alerts: alertService,
-        sendMail,
-        devices: logins,
-        playground: playgroundOn(rooms),
-        tail: (followed, exchange) => tailResponse({ reports, tails }, followed, exchange),
-        site: { url, baseUrl: `${url}/v1`, version: VERSION },
-        nowMs: () => clock.nowMs(),
-      },
+      rooms: floor,
+      changing,
       origins,
       uploads: rooms.uploads,
       completionBytes: config.limits.bodyBytes,
@@ -231,10 +235,15 @@ async function open(
     auth: authHandler({ people, note, origins, uploads: rooms.uploads }),
     ...deviceHandlers(logins, rooms.uploads),
     close: async () => {
-      reading?.stop();
+      await reading.stop();
       await people.close();
     },
   };
+}
+
+async function readingOf({ dataDir, databaseUrl }: Config, sql: Sql): Promise<ReadingApart> {
+  if (databaseUrl === null) return (await import("../store/sqlite-reading.ts")).readingApart(sql, dataDir);
+  return (await import("../store/postgres.ts")).postgresReading(databaseUrl);
 }
 
 const placeOf = ({ dataDir, databaseUrl }: Config) => ({ dataDir, databaseUrl });

@@ -12,7 +12,9 @@ import {
   keepSettings,
   type SessionSettings,
 } from "./postgres-session.ts";
+import { postgresSql } from "./postgres-sql.ts";
 import { privateDirectory } from "./private-file.ts";
+import type { ReadingApart } from "./sql.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export interface PostgresStore {
@@ -30,6 +32,7 @@ export interface PostgresStore {
 }
 
 const POOL_CONNECTIONS = 6;
+const PAGES_CONNECTIONS = 4;
 const CONNECT_WITHIN_MS = 5_000;
 /** Longer than the server's own limit, so that it is the server that gives up wherever it still can. */
 const ANSWER_WITHIN_MS = 7_000;
@@ -92,18 +95,7 @@ export async function openPostgresStore(
   try {
     privateDirectory(dataDirectory);
     const dataKey = await prepare(url, dataDirectory, mover);
-    const pool = new pg.Pool({
-      ...connectionOf(url, "pool"),
-      max: POOL_CONNECTIONS,
-      onConnect: keepingSettings(SESSION),
-    });
-    // A connection that the server ended while it was idle: the pool makes another when one is needed.
-    pool.on("error", () => {});
-    // One that is lost while it is in use: its statements fail, which is all that anybody needs to know.
-    pool.on("connect", (client) => {
-      client.on("error", () => {});
-      confirmCommits(client);
-    });
+    const pool = poolOf(url, "pool", POOL_CONNECTIONS);
     return {
       url,
       dataDirectory,
@@ -120,6 +112,24 @@ export async function openPostgresStore(
   } catch (error) {
     throw openingFailure(error, url);
   }
+}
+
+function poolOf(url: string, name: string, max: number): pg.Pool {
+  const pool = new pg.Pool({ ...connectionOf(url, name), max, onConnect: keepingSettings(SESSION) });
+  // A connection that the server ended while it was idle: the pool makes another when one is needed.
+  pool.on("error", () => {});
+  // One that is lost while it is in use: its statements fail, which is all that anybody needs to know.
+  pool.on("connect", (client) => {
+    client.on("error", () => {});
+    confirmCommits(client);
+  });
+  return pool;
+}
+
+/** For people's pages: whatever they read, changes and requests find their own connections free. Opened as they are needed. */
+export function postgresReading(url: string): ReadingApart {
+  const pool = poolOf(url, "pages", PAGES_CONNECTIONS);
+  return { ...postgresSql(pool), stop: () => pool.end() };
 }
 
 /** No statement of an audit takes as long; one that does has lost its database without a word. */

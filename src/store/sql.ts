@@ -25,6 +25,12 @@ export interface Sql {
   ifChanged(first: Statement, then: readonly Statement[]): Promise<boolean>;
 }
 
+/** What people read, apart from what serves requests and changes: on a thread, or on connections, of its own. */
+export interface ReadingApart extends Sql {
+  /** What still waits is rejected. */
+  stop(): Promise<void>;
+}
+
 export const statement = (text: Statement["text"], ...values: SqlValue[]): Statement => ({ text, values });
 
 /**

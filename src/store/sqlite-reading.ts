@@ -2,17 +2,12 @@
 // read would stop every request. Whatever changes something stays with the one writer. A read sees all that was committed
 // before it was asked for.
 import { ownThread } from "../lib/program.ts";
-import type { Sql, SqlRow, SqlValue } from "./sql.ts";
+import type { ReadingApart, Sql, SqlRow, SqlValue } from "./sql.ts";
 import type { ReadAnswer, ReadQuestion } from "./sqlite-reading-worker.ts";
 
 interface Waiting {
   resolve: (rows: SqlRow[]) => void;
   reject: (error: Error) => void;
-}
-
-export interface ReadingApart extends Sql {
-  /** Ends the thread; what still waits is rejected. */
-  stop(): void;
 }
 
 const READS = /^\s*SELECT\b/i;
@@ -50,6 +45,6 @@ export function readingApart(sql: Sql, dataDirectory: string): ReadingApart {
     rows: (text, ...values) => (READS.test(text) ? read(text, values) : sql.rows(text, ...values)),
     together: (statements) => sql.together(statements),
     ifChanged: (first, then) => sql.ifChanged(first, then),
-    stop: () => end("the gateway stops"),
+    stop: async () => end("the gateway stops"),
   };
 }

@@ -21,7 +21,7 @@ export function createAdminApp(on: AdminPorts): ApiHandler {
   const headers = { "content-type": "application/json", "cache-control": "no-store" };
   return apiHandler(
     keyDoor(on.doors),
-    { ...on, completionBytes: 0 },
+    { ...on, changing: on.rooms, completionBytes: 0 },
     {
       "/openapi.json": async () => new Response(await (document ??= printDocument()), { headers }),
       "/docs": referencePage,

@@ -8,6 +8,7 @@ import { sessionDoor, type SessionPorts } from "./session.ts";
 export interface AppPorts extends Omit<SessionPorts, "people"> {
   people: SessionPorts["people"] & Pick<People, "answers">;
   rooms: Rooms;
+  changing: Rooms;
   uploads: Uploads;
   /** Of the playground, whose bodies are requests of `/v1`. */
   completionBytes: number;

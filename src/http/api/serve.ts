@@ -10,6 +10,7 @@ import { parseJson } from "../../domain/parse-json.ts";
 import type { People } from "../../people/people.ts";
 import { readJsonBody, STRANGERS } from "../body.ts";
 import { once, REPLAYED } from "../remember.ts";
+import { Lines } from "../../lib/lines.ts";
 import type { Uploads } from "../../limits/uploads.ts";
 import { admit, type Asked, type Identity, stillAdmitted } from "./admit.ts";
 import { csvResponse } from "./csv.ts";
@@ -17,6 +18,9 @@ import { pdfResponse } from "./pdf.ts";
 import { besidesPath, checkPath, readInput } from "./input.ts";
 
 const BODY_BYTES = 256 * 1024;
+
+/** Of one person, as much as a page asks for at once: the rest waits, and not in front of what others read. */
+const READS_ABREAST = 8;
 
 /** What came with a call beside its request. */
 export type Arrived = Pick<Exchange, "visitor" | "requestId" | "receivedAtMs" | "setIdleTimeout">;
@@ -31,6 +35,8 @@ export interface Door {
 
 export interface ServePorts {
   rooms: Partial<Rooms>;
+  /** The same for what changes something: it looks up what it needs beside all that is being read. */
+  changing: Partial<Rooms>;
   uploads: Uploads;
   /** Of the playground, whose bodies are requests of `/v1`. */
   completionBytes: number;
@@ -48,12 +54,13 @@ export function mount(
   }: { endpoints: readonly { endpoint: Endpoint }[]; door: Door; methods: Map<string, string[]> },
   on: ServePorts,
 ): void {
+  const reading = new Lines(READS_ABREAST);
   for (const { endpoint } of endpoints)
     for (const target of endpoint.targets) {
       if (!pathOf(target).startsWith(`${door.root}/`)) continue;
       const path = pathOf(target).replace(/\{(\w+)\}/g, ":$1");
       methods.set(path, [...(methods.get(path) ?? []), methodOf(target)]);
-      app.on(methodOf(target), path, (call) => perform({ endpoint, target, door, call }, on));
+      app.on(methodOf(target), path, (call) => perform({ endpoint, target, door, call }, { ...on, reading }));
     }
 }
 
@@ -64,7 +71,10 @@ interface Performed {
   call: Call;
 }
 
-async function perform({ endpoint, target, door, call }: Performed, on: ServePorts): Promise<Response> {
+async function perform(
+  { endpoint, target, door, call }: Performed,
+  on: ServePorts & { reading: Lines },
+): Promise<Response> {
   const { raw: request } = call.req;
   const changes = methodOf(target) !== "GET";
   const params = Object.fromEntries(pathFields(target).map((name) => [name, call.req.param(name) ?? ""]));
@@ -82,15 +92,19 @@ async function perform({ endpoint, target, door, call }: Performed, on: ServePor
     stands: () => stillAdmitted(identify, asked),
     cookies,
   };
+  const rooms = changes ? on.changing : on.rooms;
   const run = async (): Promise<unknown> => {
     if (caller?.allowance === "own" && endpoint.own !== null)
-      assertOwn(target, caller, await endpoint.own(input as never, on.rooms));
-    return await endpoint.run({ input, caller, exchange }, on.rooms);
+      assertOwn(target, caller, await endpoint.own(input as never, rooms));
+    return await endpoint.run({ input, caller, exchange }, rooms);
   };
-  if (typeof endpoint.output === "string") return streamed(endpoint.output, await run());
+  const by = caller?.actor.id;
+  const ran = (): Promise<unknown> =>
+    changes || by === undefined ? run() : on.reading.run({ place: by, by }, run);
+  if (typeof endpoint.output === "string") return streamed(endpoint.output, await ran());
   // What carries a cookie of a new session is not kept: it is a secret.
   if (!changes || caller === null || exchange.idempotencyKey === null)
-    return json(JSON.stringify(await run()), endpoint.status, cookies);
+    return json(JSON.stringify(await ran()), endpoint.status, cookies);
   const form = {
     by: caller.actor.id,
     target: `${request.method} ${call.req.path}`,

@@ -1,7 +1,7 @@
 // A change whose connection is lost: run once again while it cannot have happened, never where it may have.
 import { expect, test } from "bun:test";
 import type { PoolClient } from "pg";
-import { OneByOne } from "../../lib/one-by-one.ts";
+import { Lines } from "../../lib/lines.ts";
 import { isOverloaded } from "../../domain/overloaded.ts";
 import { lostWhileStarting } from "../../store/postgres-error.ts";
 import { ask } from "../../store/sql.ts";
@@ -40,7 +40,7 @@ const work: Work<boolean> = function* () {
 test("one that is lost before its commit was asked for is run once again, on another connection", async () => {
   for (const at of [0, 1, 2]) {
     const { pool, sent, thrownAway } = poolOf(at, null);
-    expect(await change({ pool, stamps: null, lines: new OneByOne() }, null, work)).toBe(true);
+    expect(await change({ pool, stamps: null, lines: new Lines(1) }, null, work)).toBe(true);
     expect(sent[1]?.at(-1)).toBe("COMMIT");
     expect(thrownAway).toEqual([true, false]);
   }
@@ -50,7 +50,7 @@ test("one that is lost with its commit is not, nor one that is lost twice, nor w
   const none = { connect: () => Promise.reject(new Error(LOST)) } as ReturnType<typeof poolOf>["pool"];
   const [committing, twice] = [poolOf(3), poolOf(0, 2)];
   for (const pool of [committing.pool, twice.pool, none]) {
-    const error = await change({ pool, stamps: null, lines: new OneByOne() }, null, work).catch(
+    const error = await change({ pool, stamps: null, lines: new Lines(1) }, null, work).catch(
       (thrown: unknown) => thrown,
     );
     expect(isOverloaded(error)).toBe(true);
@@ -74,7 +74,7 @@ test("those of one organization have one connection, others do not wait, and per
       return { query, release: () => {} } as unknown as PoolClient;
     },
   } as unknown as ReturnType<typeof poolOf>["pool"];
-  const on = { pool, stamps: null, lines: new OneByOne() };
+  const on = { pool, stamps: null, lines: new Lines(1) };
   const edit = (organizationId: string, by: string, nth: number): Promise<unknown> =>
     change(on, { organizationId, by }, () => ask(`edit ${organizationId} ${by} ${nth}`, []));
   const edits = [

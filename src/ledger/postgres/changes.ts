@@ -5,7 +5,7 @@
 import type { Pool, PoolClient } from "pg";
 import { overloaded } from "../../domain/overloaded.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { OneByOne } from "../../lib/one-by-one.ts";
+import type { Lines } from "../../lib/lines.ts";
 import { errorKind } from "../../store/postgres-error.ts";
 import { runOnPostgres } from "../../store/postgres-sql.ts";
 import type { Changing, Work } from "../ledger.ts";
@@ -24,7 +24,7 @@ export interface ChangePorts {
   /** What rows are stamped with: the database's clock when null. */
   stamps: Clock | null;
   /** Organizations are their places. */
-  lines: OneByOne;
+  lines: Lines;
 }
 
 /** What became of one try. */

@@ -47,7 +47,7 @@ import { findBalance } from "../balance.ts";
 import type { UnreadableRecord } from "../unreadable.ts";
 import type { Repeating } from "../../lib/every.ts";
 import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
-import { OneByOne } from "../../lib/one-by-one.ts";
+import { Lines } from "../../lib/lines.ts";
 import { messageOf } from "../../lib/message.ts";
 import { type WriterOperation } from "./operations.ts";
 import { ask } from "./query.ts";
@@ -124,7 +124,7 @@ class PostgresLedger {
     this.rates = new PostgresRates(ports.rateDefaults ?? NO_RATE_DEFAULTS, this.own);
     this.firstEpoch = lease.epoch;
     this.jobs = jobs;
-    const changing: ChangePorts = { pool: store.pool, stamps: ports.clock ?? null, lines: new OneByOne() };
+    const changing: ChangePorts = { pool: store.pool, stamps: ports.clock ?? null, lines: new Lines(1) };
     this.on = {
       read: (work) => available(runOnPostgres(store.pool, work(this.nowMs()))),
       change: (of, work) => change(changing, of, work),

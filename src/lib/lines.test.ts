@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { OneByOne } from "./one-by-one.ts";
+import { Lines } from "./lines.ts";
 
 /** Pieces of work that begin when their turn comes and end when they are told to. */
-function pieces(on: OneByOne) {
+function pieces(on: Lines) {
   const told: string[] = [];
   const ask = (place: string, by: string, nth: number) => {
     const name = `${place} ${by}${nth}`;
@@ -18,7 +18,7 @@ function pieces(on: OneByOne) {
 }
 
 test("work of one place comes one after the other, whatever became of the one before; of another place it does not wait", async () => {
-  const { told, ask } = pieces(new OneByOne());
+  const { told, ask } = pieces(new Lines(1));
   const first = ask("here", "a", 1);
   const failed = first.done.catch((error: Error) => error.message);
   const second = ask("here", "a", 2);
@@ -36,7 +36,7 @@ test("work of one place comes one after the other, whatever became of the one be
 });
 
 test("who asks for one thing waits for no more than one piece of those who ask for much", async () => {
-  const { told, ask } = pieces(new OneByOne());
+  const { told, ask } = pieces(new Lines(1));
   const many = Array.from({ length: 4 }, (_, nth) => ask("here", "much", nth));
   const others = [ask("here", "little", 0), ask("here", "some", 0), ask("here", "some", 1)];
   for (const { end } of [...many, ...others]) end();
@@ -50,4 +50,17 @@ test("who asks for one thing waits for no more than one piece of those who ask f
     "some1",
     "much3",
   ]);
+});
+
+test("as many run at once as it was told, and each that ends lets one begin", async () => {
+  const { told, ask } = pieces(new Lines(2));
+  const asked = Array.from({ length: 5 }, (_, nth) => ask("here", "a", nth));
+  expect(told).toHaveLength(2);
+  asked[1]?.end();
+  await asked[1]?.done;
+  await Bun.sleep(0);
+  expect(told).toHaveLength(3);
+  for (const { end } of asked) end();
+  await Promise.all(asked.map(({ done }) => done));
+  expect(told).toEqual(["here a0", "here a1", "here a2", "here a3", "here a4"]);
 });
