@@ -10,8 +10,8 @@ import { openSqliteStore } from "./sqlite.ts";
 const dataDir = mkdtempSync(join(tmpdir(), "tollgate-reading-"));
 const store = openSqliteStore(dataDir);
 const sql = readingApart(sqliteSql(store), dataDir);
-afterAll(() => {
-  sql.stop();
+afterAll(async () => {
+  await sql.stop();
   store.close();
   rmSync(dataDir, { recursive: true, force: true });
 });
