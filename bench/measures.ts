@@ -11,6 +11,7 @@ import { objects } from "./figures/objects.ts";
 import { parts } from "./figures/parts.ts";
 import { refusalCost } from "./figures/refusal-cost.ts";
 import { replicas } from "./figures/replicas.ts";
+import { slowStreams } from "./figures/slow-streams.ts";
 import { stalledClient } from "./figures/stalled-client.ts";
 import { startToReady } from "./figures/start-to-ready.ts";
 import { streamCost } from "./figures/stream-cost.ts";
@@ -38,6 +39,7 @@ export const MEASURES: readonly NamedMeasure[] = [
   { name: "stalled client", measure: stalledClient },
   { name: "conservation", measure: conservation },
   { name: "replicas", measure: replicas },
+  { name: "slow streams", measure: slowStreams },
   { name: "extended", measure: extended },
   { name: "start to ready", measure: startToReady },
   { name: "limits", measure: limits, apart: true },

@@ -1,5 +1,4 @@
-// The figures only the full run has time for: payload sizes, 1,000 slow streams at once, and a stream silent for 30 s.
-import { costOf, microsPerEvent } from "../cost.ts";
+// The figures only the full run has time for: payload sizes, and a stream silent for 30 s.
 import { GOALS, figure } from "../figure.ts";
 import { closedLoop } from "../load.ts";
 import { chatBody, chatRequest } from "../request.ts";
@@ -11,7 +10,7 @@ import type { Bench } from "./bench.ts";
 
 export async function extended(bench: Bench): Promise<Figure[]> {
   if (!bench.plan.extended) return [];
-  return [...(await payloads(bench)), ...(await thousandStreams(bench)), ...(await longSilence(bench))];
+  return [...(await payloads(bench)), ...(await longSilence(bench))];
 }
 
 async function payloads(bench: Bench): Promise<Figure[]> {
@@ -25,31 +24,6 @@ async function payloads(bench: Bench): Promise<Figure[]> {
   const answers = { ...base, model: "bench-json-10k" as const, sizeKb: 0.3 as const };
   figures.push(...(await jsonFigures(bench, "JSON 0.3 → 10 KB, 64 in flight", answers)));
   return figures;
-}
-
-async function thousandStreams(bench: Bench): Promise<Figure[]> {
-  const { tollgate } = bench;
-  if (tollgate === null) return [];
-  const load = { model: "bench-sse-slow", durationMs: 1, warmUpMs: 1 } as const;
-  const few = microsPerEvent(
-    await costOf(tollgate, { ...load, durationMs: 10_000, concurrency: 8, spreadMs: 2_000 }),
-  );
-  const before = tollgate.process.rssMb();
-  let highest = before;
-  const watch = setInterval(() => (highest = Math.max(highest, tollgate.process.rssMb())), 100);
-  const many = await costOf(tollgate, { ...load, durationMs: 10_000, concurrency: 1_000, spreadMs: 2_000 });
-  clearInterval(watch);
-  const place = { section: "1,000 slow streams at once", peer: tollgate.name };
-  const growthKb = ((highest - before) * 1024) / 1_000;
-  return [
-    figure({ ...place, name: "memory per stream", unit: "KB" }, [growthKb], GOALS.streamKb),
-    figure({ ...place, name: "CPU per chunk", unit: "µs" }, [microsPerEvent(many)]),
-    figure(
-      { ...place, name: "to that of 8 streams", unit: "×" },
-      [microsPerEvent(many) / few],
-      GOALS.slowChunkRatio,
-    ),
-  ];
 }
 
 async function longSilence(bench: Bench): Promise<Figure[]> {
