@@ -72,3 +72,19 @@ test("who was told first has gone on before the next one is told", async () => {
   await Promise.all([answers, calls]);
   expect(steps).toEqual(["the answer has left", "told", "the call begins"]);
 });
+
+test("work that throws at the end of a turn is told of as what nobody caught, and the work behind it is done", async () => {
+  const program = `
+    import { atEndOfTurn } from ${JSON.stringify(`${import.meta.dir}/turn.ts`)};
+    process.on("uncaughtException", ({ message }) => console.log("uncaught", message));
+    for (const name of ["a", "b", "c"])
+      atEndOfTurn(() => {
+        if (name === "b") throw new Error(name);
+        console.log("done", name);
+      });
+  `;
+  const child = Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "inherit" });
+  const said = (await new Response(child.stdout).text()).trim().split("\n");
+  expect(said.toSorted()).toEqual(["done a", "done c", "uncaught b"]);
+  expect(await child.exited).toBe(0);
+});

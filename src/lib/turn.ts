@@ -15,7 +15,7 @@ function wait(goOn: () => void): void {
   begin();
 }
 
-/** Runs `work`, which must not throw, once the requests of the turn have gone as far as they get by themselves. */
+/** Runs `work` once the requests of the turn have gone as far as they get by themselves. What it throws stops nobody else's. */
 export function atEndOfTurn(work: () => void): void {
   ending.push(work);
   begin();
@@ -38,6 +38,13 @@ function turn(): void {
   const works = ending;
   ending = [];
   begun = false;
-  for (const work of works) work();
+  for (const work of works)
+    try {
+      work();
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error; // told as whatever nobody caught
+      });
+    }
   if (waiting.length > 0) begin();
 }

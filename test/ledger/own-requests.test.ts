@@ -195,6 +195,19 @@ async function standing(
   return { held: BigInt(rows[0]?.held ?? 0), spent: BigInt(rows[0]?.spent ?? 0) };
 }
 
+test("the row of an own request is not asked for at its end; that of another gateway's is", async () => {
+  const one = await open(proxy.through(database.url));
+  const other = await open();
+  const key = await limited(one);
+  const [own, foreign] = [await begin(one.world, key), await begin(other.world, key)];
+  proxy.cutAt("requests_one", "before");
+  expect(await one.world.settle(key, own, { dollars: 0.1 })).toMatchObject({ kind: "done" });
+  expect(proxy.cuts).toBe(0);
+  expect(await one.world.settle(key, foreign, { dollars: 0.1 })).toEqual({ kind: "lost" });
+  expect(proxy.cuts).toBe(1);
+  expect(await other.world.settle(key, foreign, { dollars: 0.1 })).toMatchObject({ kind: "done" });
+}, 60_000);
+
 test("what another gateway lowered is settled on what it holds now, together with those that nobody touched", async () => {
   const one = await open();
   const other = await open();
