@@ -98,11 +98,13 @@ const HAPPENS: Record<string, () => Promise<{ scraped?: Scrape; laterS?: number 
   },
   TollgateBackupOld: async () => noteBackup(gateway.dataDir, { atMs: Date.now() - 8 * DAY_MS, bytes: 1 }),
   TollgateOverload: async () => {
-    gateway.simulator.behave({ behaviour: { tokens_per_second: 20, completion_tokens: 10 }, calls: 1 });
-    const slow = gateway.stream(customer, hello());
-    await Bun.sleep(100);
+    const before = gateway.simulator.bill().length;
+    gateway.simulator.behave({ behaviour: { until_well: true } });
+    const first = chat();
+    await waitFor(async () => gateway.simulator.bill().length > before, "the first one's call");
     expect((await chat()).status).toBe(503);
-    await slow;
+    gateway.simulator.behaveWell();
+    await first;
   },
   TollgateProviderFailing: async () => {
     await times(2, chat);

@@ -8,18 +8,22 @@ import { waitFor } from "../support/wait.ts";
 
 let replicas: Replicas;
 let admin: pg.Client;
+/** Not the one that holds the lock: a transaction sees pg_stat_activity as it was when it first looked. */
+let watcher: pg.Client;
 beforeAll(async () => {
   replicas = await Replicas.start(1, await testPostgres());
-  admin = new pg.Client({ connectionString: replicas.database.url });
-  await admin.connect();
+  [admin, watcher] = [replicas.database.url, replicas.database.url].map(
+    (connectionString) => new pg.Client({ connectionString }),
+  ) as [pg.Client, pg.Client];
+  await Promise.all([admin.connect(), watcher.connect()]);
 }, 120_000);
 afterAll(async () => {
-  await admin.end();
+  await Promise.all([admin.end(), watcher.end()]);
   await replicas.stop();
 });
 
 async function atLocks(): Promise<number> {
-  const { rows } = await admin.query<{ n: number }>(
+  const { rows } = await watcher.query<{ n: number }>(
     `SELECT count(*)::int AS n FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'tollgate pool' AND wait_event_type = 'Lock'`,
   );

@@ -1,16 +1,20 @@
 // Credentials of a role, from loopback doubles of the three places where AWS hands them out.
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, afterEach, expect, mock, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { reads } from "../../../test/support/wait.ts";
 import type { Authorize } from "../codec.ts";
 import type { Failure } from "../failure.ts";
 import { failureOf } from "../openai/openai.fixtures.ts";
 import { type AwsRole, assumeRole, awsRole } from "./aws-role.ts";
 import { awsCredentials } from "./aws.ts";
+import { passes } from "./credentials.fixtures.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-role-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(() => void mock.restore());
+const MINUTE_MS = 60_000;
 const TOKEN_FILE = join(directory, "token");
 
 const ID = "ASIAEXAMPLE123456789";
@@ -99,7 +103,7 @@ const proofOf = async (authorize: Authorize): Promise<Record<string, string>> =>
 
 test("a container's endpoint: its token in the header, read anew at each renewal; the keys sign", async () => {
   await using double = startDouble((_, nth) =>
-    Response.json(keys({ Token: `session-token-${nth}`, Expiration: inSeconds(nth === 1 ? 1 : 3600) })),
+    Response.json(keys({ Token: `session-token-${nth}` })),
   );
   writeFileSync(TOKEN_FILE, "first-token\n");
   const authorize = signing(
@@ -113,7 +117,7 @@ test("a container's endpoint: its token in the header, read anew at each renewal
     ),
   );
   writeFileSync(TOKEN_FILE, "second-token");
-  await Bun.sleep(1000);
+  passes(60 * MINUTE_MS);
   expect(await proofOf(authorize)).toMatchObject({ "x-amz-security-token": "session-token-2" });
   expect(
     double.asked.map(({ method, path, headers }) => [method, path, headers.get("authorization")]),
@@ -156,9 +160,7 @@ test("calls that arrive together share one renewal; the next ones sign at once; 
   const gate = Promise.withResolvers<void>();
   await using double = startDouble(async (_, nth) => {
     if (nth === 2) await gate.promise;
-    return Response.json(
-      keys({ Token: `session-token-${nth}`, Expiration: inSeconds(nth === 1 ? 2 : 3600) }),
-    );
+    return Response.json(keys({ Token: `session-token-${nth}` }));
   });
   const authorize = signing(roleAt("container", double.url));
   const tokens = async (count: number): Promise<(string | undefined)[]> =>
@@ -168,11 +170,10 @@ test("calls that arrive together share one renewal; the next ones sign at once; 
   expect(new Set(await tokens(50))).toEqual(new Set(["session-token-1"]));
   expect(authorize(CALL, signal)).not.toBeInstanceOf(Promise);
   expect(double.asked).toHaveLength(1);
-  await Bun.sleep(1600); // of 2 s the last quarter
+  passes(57 * MINUTE_MS); // of the last five
   expect(new Set(await tokens(10))).toEqual(new Set(["session-token-1"]));
   gate.resolve();
-  await Bun.sleep(50);
-  expect(await tokens(1)).toEqual(["session-token-2"]);
+  await reads(() => tokens(1), ["session-token-2"]);
   expect(double.asked).toHaveLength(2);
 });
 

@@ -1,4 +1,5 @@
 // A service account of nobody, and a token server on a loopback port that answers as a test says.
+import { spyOn } from "bun:test";
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import { z } from "zod";
 import { type ServiceAccountKey, serviceAccount } from "./service-account-key.ts";
@@ -57,4 +58,10 @@ export function startTokenServer(answer: TokenServer["answer"]): TokenServer {
     [Symbol.asyncDispose]: () => server.stop(true),
   };
   return running;
+}
+
+/** From here on the monotonic clock is so far ahead, until `mock.restore()`. */
+export function passes(ms: number): void {
+  const now = performance.now.bind(performance);
+  spyOn(performance, "now").mockImplementation(() => now() + ms);
 }

@@ -1,9 +1,10 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, mock, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateKeyPairSync } from "node:crypto";
 import { jwtVerify } from "jose";
+import { reads } from "../../../test/support/wait.ts";
 import { Failure } from "../failure.ts";
 import { failureOf } from "../openai/openai.fixtures.ts";
 import {
@@ -11,6 +12,7 @@ import {
   EMAIL,
   keyFor,
   keyText,
+  passes,
   PEM,
   publicKey,
   startTokenServer,
@@ -18,6 +20,9 @@ import {
 } from "./credentials.fixtures.ts";
 import { GoogleServiceAccount } from "./google-service-account.ts";
 import { serviceAccount } from "./service-account-key.ts";
+
+const MINUTE_MS = 60_000;
+afterEach(() => void mock.restore());
 
 const failed = (account: GoogleServiceAccount): Promise<Failure> =>
   failureOf(Promise.resolve(account.authorize()));
@@ -56,7 +61,7 @@ test("calls that arrive together share one renewal, and its failure", async () =
   expect(server.asked).toHaveLength(1);
   expect((await failed(account)).reason).toBe("account"); // for a second nobody asks again
   expect(server.asked).toHaveLength(1);
-  await Bun.sleep(1050);
+  passes(1050);
   expect(await account.authorize()).toEqual({ authorization: "Bearer good" });
 });
 
@@ -64,25 +69,24 @@ test("it is renewed before it ends, beside the calls that go out with the old on
   const gate = Promise.withResolvers<void>();
   await using server = startTokenServer(async (nth) => {
     if (nth > 1) await gate.promise;
-    return tokenReply(`token-${nth}`, nth === 1 ? 2 : 3600);
+    return tokenReply(`token-${nth}`);
   });
   const account = new GoogleServiceAccount(keyFor(server.url));
   await account.authorize();
-  await Bun.sleep(1600); // of 2 s the last quarter
+  passes(57 * MINUTE_MS); // of the last five
   for (let n = 0; n < 10; n += 1) expect(account.authorize()).toEqual({ authorization: "Bearer token-1" });
   gate.resolve();
-  await Bun.sleep(50);
-  expect(account.authorize()).toEqual({ authorization: "Bearer token-2" });
+  await reads(async () => account.authorize(), { authorization: "Bearer token-2" });
   expect(server.asked).toHaveLength(2);
 });
 
 test("one that has ended goes out no more, whatever became of its renewal", async () => {
   await using server = startTokenServer((nth) =>
-    nth === 1 ? tokenReply("short", 0.2) : new Response("down", { status: 503 }),
+    nth === 1 ? tokenReply("short") : new Response("down", { status: 503 }),
   );
   const account = new GoogleServiceAccount(keyFor(server.url));
   await account.authorize();
-  await Bun.sleep(250);
+  passes(60 * MINUTE_MS);
   expect(await failed(account)).toMatchObject({ reason: "unavailable", executed: "no" });
 });
 
