@@ -13,7 +13,7 @@ import { passes } from "./credentials.fixtures.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "tollgate-role-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
-afterEach(() => void mock.restore());
+afterEach(() => mock.restore());
 const MINUTE_MS = 60_000;
 const TOKEN_FILE = join(directory, "token");
 
@@ -102,9 +102,7 @@ const proofOf = async (authorize: Authorize): Promise<Record<string, string>> =>
   await authorize(CALL, signal);
 
 test("a container's endpoint: its token in the header, read anew at each renewal; the keys sign", async () => {
-  await using double = startDouble((_, nth) =>
-    Response.json(keys({ Token: `session-token-${nth}` })),
-  );
+  await using double = startDouble((_, nth) => Response.json(keys({ Token: `session-token-${nth}` })));
   writeFileSync(TOKEN_FILE, "first-token\n");
   const authorize = signing(
     awsRole.parse({ from: "container", uri: `${double.url}/v1/credentials`, token_file: TOKEN_FILE }),

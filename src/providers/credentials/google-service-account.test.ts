@@ -22,7 +22,7 @@ import { GoogleServiceAccount } from "./google-service-account.ts";
 import { serviceAccount } from "./service-account-key.ts";
 
 const MINUTE_MS = 60_000;
-afterEach(() => void mock.restore());
+afterEach(() => mock.restore());
 
 const failed = (account: GoogleServiceAccount): Promise<Failure> =>
   failureOf(Promise.resolve(account.authorize()));
