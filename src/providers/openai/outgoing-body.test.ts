@@ -3,7 +3,10 @@ import type { ChatRequest } from "../../domain/chat-request.ts";
 import { OPTIONAL_FIELDS } from "../../domain/request-fields.ts";
 import { FIELD_SAMPLES } from "../../domain/request-fields.fixtures.ts";
 import { filePart, samplePdf } from "../../lib/pdf.fixtures.ts";
-import { DIALECTS } from "./dialects.ts";
+import { type Dialect, DIALECTS } from "./dialects.ts";
+import { callDraft, chatRequest } from "./openai.fixtures.ts";
+import { outgoingBody } from "./outgoing-body.ts";
+import type { OutgoingBody } from "../provider.ts";
 import { CEILING, outgoing, samplesHeld } from "./outgoing-body.fixtures.ts";
 
 const bodyOf = (...given: Parameters<typeof outgoing>): Record<string, unknown> =>
@@ -168,6 +171,26 @@ test("a body may be printed again after it was sent: the same text", () => {
   const text = body.print(CEILING);
   body.sent();
   expect(body.print(CEILING)).toBe(text);
+});
+
+test("messages are printed once for all routes of a request that are told the same, each in its own words", () => {
+  let printed = 0;
+  const content = { toJSON: () => `printed ${(printed += 1)}` } as unknown as string;
+  const draft = callDraft({ request: chatRequest({ messages: [{ role: "developer", content }] }) });
+  const route = (upstreamModel: string, dialect: Partial<Dialect> = {}): OutgoingBody =>
+    outgoingBody(
+      { ...draft, release: { ...draft.release, upstreamModel } },
+      { family: "acme", dialect: { ...DIALECTS.openai, ...dialect } },
+    );
+  const bodies = [route("first"), route("second", { fields: [] }), route("older", { developerRole: false })];
+  expect(bodies.map((body) => JSON.parse(body.print(CEILING)))).toEqual([
+    { model: "first", messages: [{ role: "developer", content: "printed 1" }], max_completion_tokens: 64 },
+    { model: "second", messages: [{ role: "developer", content: "printed 1" }], max_completion_tokens: 64 },
+    { model: "older", messages: [{ role: "system", content: "printed 2" }], max_completion_tokens: 64 },
+  ]);
+  expect(printed).toBe(2);
+  bodies[0]?.sent();
+  expect(JSON.parse(bodies[1]?.print(CEILING) ?? "")).toMatchObject({ model: "second" });
 });
 
 test("every preset names fields that there are", () => {

@@ -21,7 +21,7 @@ export interface BodyOptions {
   dialect: Dialect;
 }
 
-type Fields = Record<string, unknown> & { messages: Record<string, unknown>[] };
+type Fields = Record<string, unknown>;
 
 /** One upstream call without its ceiling, which the quote decides. */
 export const outgoingBody = (draft: CallDraft, options: BodyOptions): OutgoingBody =>
@@ -30,22 +30,28 @@ export const outgoingBody = (draft: CallDraft, options: BodyOptions): OutgoingBo
 class PrintedBody implements OutgoingBody {
   readonly size: PromptSize;
   readonly ignored: readonly string[];
+  private readonly request: ChatRequest;
+  private readonly conversation: Conversation;
   private readonly fields: Fields;
-  private readonly priced: Fields;
   private readonly ceilingName: string;
-  private printed: string | null;
+  /** Around the messages; what follows them is not closed. */
+  private readonly before: string;
+  private readonly behind: string;
 
   constructor(draft: CallDraft, { family, dialect }: BodyOptions) {
     const { request, reasoningEffort: effort } = draft;
     const known: readonly string[] = dialect.fields;
     const thinks = effort !== null && effort !== "none";
-    this.fields = bodyFields(draft, { family, known, developer: dialect.developerRole, thinks });
-    this.printed = JSON.stringify(this.fields);
-    this.priced = request.images + request.files > 0 ? withoutInline(this.fields) : this.fields;
+    this.request = request;
+    this.conversation = conversationFor(request, { family, developer: dialect.developerRole, thinks });
+    this.fields = bodyFields(draft, known);
     this.ceilingName = dialect.outputMaximum;
-    const priced = this.priced === this.fields ? this.printed : JSON.stringify(this.priced);
+    this.before = `{"model":${JSON.stringify(draft.release.upstreamModel)},"messages":`;
+    const others = JSON.stringify(this.fields);
+    this.behind = others === "{}" ? "" : `,${others.slice(1, -1)}`;
+    const frame = this.before.length + Buffer.byteLength(this.behind) + 1;
     this.size = {
-      bytes: Buffer.byteLength(priced) + ceilingBytes(this.ceilingName),
+      bytes: frame + this.conversation.bytes + ceilingBytes(this.ceilingName),
       messages: request.messages.length,
       tools: request.tools.length,
       images: request.images,
@@ -55,16 +61,62 @@ class PrintedBody implements OutgoingBody {
   }
 
   text(): string {
-    return plainText(this.priced);
+    return plainText(this.conversation.priced, this.fields);
   }
 
   print(ceiling: number): string {
-    return `${(this.printed ?? JSON.stringify(this.fields)).slice(0, -1)},"${this.ceilingName}":${ceiling}}`;
+    const { before, conversation, behind, ceilingName } = this;
+    return `${before}${conversation.text}${behind},"${ceilingName}":${ceiling}}`;
+  }
+
+  sent(): void {
+    this.conversation.sent();
+    CONVERSATIONS.delete(this.request);
+  }
+}
+
+type Messages = readonly Record<string, unknown>[];
+
+/** The messages as an upstream is told them, printed once for all routes that are told the same. */
+class Conversation {
+  /** The same where inline data weighs nothing. */
+  readonly priced: Messages;
+  /** Of `priced`, printed. */
+  readonly bytes: number;
+  private printed: string | null;
+
+  constructor(
+    private readonly messages: Messages,
+    inline: boolean,
+  ) {
+    this.printed = JSON.stringify(messages);
+    this.priced = inline ? withoutInline(messages) : messages;
+    this.bytes = Buffer.byteLength(inline ? JSON.stringify(this.priced) : this.printed);
+  }
+
+  get text(): string {
+    return this.printed ?? JSON.stringify(this.messages);
   }
 
   sent(): void {
     this.printed = null;
   }
+}
+
+/** Of requests whose bodies are being prepared, by what their hearers must have in common. */
+const CONVERSATIONS = new WeakMap<ChatRequest, Map<string, Conversation>>();
+
+function conversationFor(request: ChatRequest, hearer: Hearer): Conversation {
+  const known = CONVERSATIONS.get(request) ?? new Map<string, Conversation>();
+  CONVERSATIONS.set(request, known);
+  const alike = `${hearer.thinks} ${hearer.developer} ${hearer.family}`;
+  let conversation = known.get(alike);
+  if (conversation === undefined) {
+    const messages = request.messages.map((message) => outgoingMessage(message, hearer));
+    conversation = new Conversation(messages, request.images + request.files > 0);
+    known.set(alike, conversation);
+  }
+  return conversation;
 }
 
 /** Whose dialect a message is said in. */
@@ -78,13 +130,11 @@ interface Hearer {
 /** `,"name":` and as many digits as a token count can have. */
 const ceilingBytes = (name: string): number => name.length + 4 + String(Number.MAX_SAFE_INTEGER).length;
 
-function bodyFields(draft: CallDraft, to: Hearer & { known: readonly string[] }): Fields {
-  const { request, release } = draft;
-  const { known } = to;
+/** All but the model and the messages. */
+function bodyFields(draft: CallDraft, known: readonly string[]): Fields {
+  const { request } = draft;
   const { parallel_tool_calls: parallel, ...forwarded } = only(request.forwarded, known);
-  const messages: Fields["messages"] = [];
-  for (const message of request.messages) messages.push(outgoingMessage(message, to));
-  const fields: Fields = { model: release.upstreamModel, messages };
+  const fields: Fields = {};
   Object.assign(fields, forwarded, only(draft.identifiers, known));
   if (request.tools.length > 0) Object.assign(fields, toolFields(request, parallel));
   addSampling(fields, draft);
@@ -183,14 +233,12 @@ function outgoingCall(
 }
 
 /** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else of them does. */
-const withoutInline = (fields: Fields): Fields => ({
-  ...fields,
-  messages: fields.messages.map((message) =>
+const withoutInline = (messages: Messages): Messages =>
+  messages.map((message) =>
     Array.isArray(message["content"])
       ? { ...message, content: (message["content"] as ContentPart[]).map(withoutData) }
       : message,
-  ),
-});
+  );
 
 function withoutData(part: ContentPart): ContentPart {
   if (part.type === "file") return { ...part, file: { ...part.file, file_data: "" } };
@@ -199,13 +247,12 @@ function withoutData(part: ContentPart): ContentPart {
 }
 
 /** Short words of the gateway's own and of closed lists, which no model reads. Everything that is not named counts. */
-const SETTINGS: ReadonlySet<string> = new Set([
-  "model",
-  ...REQUEST_FIELDS.flatMap(([name, { setting }]) => (setting === true ? [name] : [])),
-]);
+const SETTINGS: ReadonlySet<string> = new Set(
+  REQUEST_FIELDS.flatMap(([name, { setting }]) => (setting === true ? [name] : [])),
+);
 
 /** Texts as they are; whatever has a structure as its JSON text without escapes. A message's own frame is its overhead. */
-function plainText({ messages, ...fields }: Fields): string {
+function plainText(messages: Messages, fields: Fields): string {
   const texts: string[] = [];
   for (const message of messages)
     for (const name of Object.keys(message)) {
