@@ -26,8 +26,8 @@ export interface TollgatePeer extends RunningPeer {
   cli(...args: string[]): Promise<Record<string, unknown>>;
   /** A new organization with these credits and one key. */
   newCustomer(name: string, usd: string): Promise<Customer>;
-  /** Ends the process and starts it again on the same store. */
-  restart(): Promise<void>;
+  /** Ends the process and starts it again on the same store, or another program in its place. */
+  restart(program?: string): Promise<void>;
 }
 
 const CREDITS_USD = "100000.00";
@@ -98,9 +98,11 @@ export async function startTollgate(
     bunFlags.length === 0 && server === undefined
       ? [join(checkout, "tollgate")]
       : [join(checkout, "tollgate-bun"), ...bunFlags, join(checkout, server ?? "cli/tollgate.ts")];
-  const serve = async (): Promise<{ process: Process; startedMs: number }> => {
+  const serve = async (
+    begins: readonly string[] = program,
+  ): Promise<{ process: Process; startedMs: number }> => {
     const sinceMs = performance.now();
-    const command = [...program, "serve", "--config", settings];
+    const command = [...begins, "serve", "--config", settings];
     const { process } = launch({
       command,
       core: "gateway",
@@ -124,9 +126,9 @@ export async function startTollgate(
     customer,
     cli,
     newCustomer,
-    restart: async () => {
+    restart: async (other) => {
       await peer.process.stop();
-      Object.assign(peer, await serve());
+      Object.assign(peer, await serve(other === undefined ? program : [other]));
     },
   };
   return peer;

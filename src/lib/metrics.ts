@@ -1,6 +1,8 @@
 // Counters in memory, printed for Prometheus. Labels come only from closed sets: never a key, an organization or a
 // request (S34). The library sits behind this file, so that it can be replaced.
-import { Counter, Gauge, Registry } from "prom-client";
+import Counter from "prom-client/lib/counter";
+import Gauge from "prom-client/lib/gauge";
+import Registry from "prom-client/lib/registry";
 import { tellOfProcess } from "./process-metrics.ts";
 
 interface Figures {
