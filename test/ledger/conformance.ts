@@ -136,6 +136,26 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       await world.void(key, id, true);
     });
 
+    test("a settlement that is refused halfway changes nothing, and spoils none beside it", async () => {
+      const key = await customer(10);
+      const [before, refused, after] = [
+        await world.admit(key, { hold: 2 }),
+        await world.admit(key, { hold: 2 }),
+        await world.admit(key, { hold: 2 }),
+      ];
+      const usage = { promptTokens: 50, completionTokens: 0, cachedTokens: null, reasoningTokens: null };
+      const settled = await Promise.allSettled([
+        world.settle(key, before.id, { dollars: 1 }),
+        world.settle(key, refused.id, { dollars: 0.5, usage: { ...usage, serviceTier: "two words" } }),
+        world.settle(key, after.id, { dollars: 1 }),
+      ]);
+      expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+      expect(await world.balance(key.organizationId)).toBe("6.00 2.00");
+      expect((await ledger.audit()).violations).toEqual([]);
+      await world.void(key, refused.id, true);
+      expect(await world.balance(key.organizationId)).toBe("8.00 0.00");
+    });
+
     test("a request is resolved once: whoever comes second changes nothing", async () => {
       const key = await customer(5);
       const { id } = await world.admit(key, { hold: 1 });

@@ -1,5 +1,5 @@
 // The one place where the ledger's rules are applied, for every store: loaded rows and operations in, outcomes and
-// changes out. No SQL, no clock, no I/O (money.md §7). An operation that is itself a bug fails alone.
+// changes out. No SQL, no clock, no I/O (money.md §7). An operation that is itself a bug fails alone, and nothing of it stays.
 import type { Actor } from "../../domain/actor.ts";
 import { type DecidedAdmission, decideAdmission } from "./admission.ts";
 import { decideByHand } from "./by-hand.ts";
@@ -20,7 +20,7 @@ import type {
   TopUpOutcome,
   Voiding,
 } from "../ledger.ts";
-import type { Changes, Rows } from "../rows.ts";
+import { type Changes, noChanges, type Rows } from "../rows.ts";
 
 export type MoneyOperation =
   | { kind: "settle"; settlement: Settlement; owner: Owner }
@@ -42,20 +42,33 @@ export type MoneyOutcome =
 /** `bug`: this operation contradicts itself; it changed nothing and its promise rejects. */
 export type Decided = { kind: "outcome"; outcome: MoneyOutcome } | { kind: "bug"; error: unknown };
 
-/** Takes the rows over. Decides in the order given: see `decisionRank`. */
+/** One of a batch contradicts itself: whoever commits it halves it, until that one stands alone. */
+class Contradiction extends Error {
+  override readonly name = "Contradiction";
+
+  constructor(cause: unknown) {
+    super("an operation of this batch contradicts itself", { cause });
+  }
+}
+
+/**
+ * Takes the rows over. Decides in the order given: see `decisionRank`. Throws where one of several contradicts itself: what it
+ * moved before it was found out cannot be told from what the others moved.
+ */
 export function decide(
   rows: Rows,
   operations: readonly MoneyOperation[],
   context: BatchContext,
 ): { decided: Decided[]; changes: Changes } {
   const batch = new BatchState(rows, context);
-  const decided = operations.map((operation): Decided => {
+  const decided: Decided[] = [];
+  for (const operation of operations)
     try {
-      return { kind: "outcome", outcome: decideOne(batch, operation) };
+      decided.push({ kind: "outcome", outcome: decideOne(batch, operation) });
     } catch (error) {
-      return { kind: "bug", error };
+      if (operations.length > 1) throw new Contradiction(error);
+      return { decided: [{ kind: "bug", error }], changes: noChanges() };
     }
-  });
   return { decided, changes: batch.close() };
 }
 
