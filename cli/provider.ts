@@ -159,6 +159,7 @@ function remedy({ reason }: Failure, { kind, name }: ProviderConfig): string {
     case "unavailable":
     case "server":
     case "timeout":
+    case "deadline":
       return "It is there and fails: try again, or look at the vendor's status page.";
     case "broken":
       return `It answers in another shape than ${kind.name}: check kind and base_url.`;

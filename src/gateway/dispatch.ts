@@ -9,7 +9,7 @@ import type { AttemptRecord, Doubt } from "../ledger/ledger.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
 import type { NotesDoubt } from "./bill.ts";
 import { callersMistake } from "./callers-field.ts";
-import type { Candidate, Hold } from "./hold.ts";
+import type { Admitted, Candidate, Hold } from "./hold.ts";
 
 /** Failures that another route would only repeat: the caller must change the request. */
 const CALLERS_OWN: ReadonlySet<FailureCause> = new Set(["context_length", "content_filter"]);
@@ -18,7 +18,7 @@ const CALLERS_OWN: ReadonlySet<FailureCause> = new Set(["context_length", "conte
 export type ReportOutcome = (
   candidate: Candidate,
   failure: Failure | null,
-  requestId: string,
+  of: Pick<Admitted, "requestId" | "organizationId">,
   outcome: string,
 ) => void;
 
@@ -87,7 +87,7 @@ class Attempt implements NotesDoubt {
     if (failure?.upstream.words !== undefined) record.words = failure.upstream.words;
     if (failure === null) record.outcome = "answered";
     else record.outcome = failure.executed === "no" ? "not_executed" : "unknown";
-    ports.report(this.candidate, failure, hold.admitted.requestId, record.errorClass ?? "answered");
+    ports.report(this.candidate, failure, hold.admitted, record.errorClass ?? "answered");
   }
 
   doubt(doubts: Doubt[], told: TokenCounts | null): void {

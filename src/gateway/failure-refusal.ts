@@ -11,15 +11,27 @@ const unproven =
 
 /** A stream that failed after its first part was delivered; never sent again by itself, since it was charged for. */
 export function brokenStream({ reason }: Failure): Refusal {
-  const timedOut = reason === "timeout" || reason === "connect_timeout";
-  const what =
-    reason === "stopped" ? "The gateway stopped" : `The provider ${timedOut ? "fell silent" : "failed"}`;
+  const timedOut = reason === "timeout" || reason === "connect_timeout" || reason === "deadline";
   return new Refusal(
     timedOut ? "provider_timeout" : "provider_error",
-    `${what} in the middle of the answer. The prompt and the tokens delivered ` +
+    `${brokenBy(reason)} in the middle of the answer. The prompt and the tokens delivered ` +
       "until then were charged, see gateway.cost. Send the request again with a new Idempotency-Key, or none, for a whole answer.",
     { retry: false },
   );
+}
+
+function brokenBy(reason: Failure["reason"]): string {
+  switch (reason) {
+    case "stopped":
+      return "The gateway stopped";
+    case "deadline":
+      return "The time for one answer was over";
+    case "timeout":
+    case "connect_timeout":
+      return "The provider fell silent";
+    default:
+      return "The provider failed";
+  }
 }
 
 /** The refusal for a request that failed before anything was delivered. `retry` only with proof of non-execution. */
@@ -50,6 +62,7 @@ export function refusalOf(failure: Failure): Refusal {
         },
       );
     case "timeout":
+    case "deadline":
       return new Refusal(
         "provider_timeout",
         `The provider did not answer in time. ${unproven} For long answers use stream: true.`,

@@ -16,7 +16,10 @@ import { fingerprintOf, generatedKey, type IdempotencyKey, readIdempotencyKey } 
 import type { Incoming } from "./incoming.ts";
 
 export interface PreparePorts {
-  routeTable: { candidates(model: string): readonly Release[]; closedReason(model: string): Refusal };
+  routeTable: {
+    candidates(model: string, organizationId: string): readonly Release[];
+    closedReason(model: string): Refusal;
+  };
   providers: ReadonlyMap<string, Provider>;
   /** HMAC of an identifier that a caller chose, keyed per installation and organization: never the raw value. */
   identify(organizationId: string, value: string): string;
@@ -161,7 +164,7 @@ function candidatesFor(
   { request, outputAtMost }: Parsed,
   organizationId: string,
 ): Candidate[] {
-  const releases = ports.routeTable.candidates(request.model);
+  const releases = ports.routeTable.candidates(request.model, organizationId);
   if (releases.length === 0) throw ports.routeTable.closedReason(request.model);
   const identifiers = identifiersOf(ports, request, organizationId);
   const candidates: Candidate[] = [];

@@ -22,7 +22,10 @@ import { authenticateKey, type KeyRecord } from "../registry/api-keys.ts";
 
 export interface PreviewPorts extends Omit<PreparePorts, "routeTable"> {
   /** `open` is what could be tried now; unlike a call, a quote takes no circuit's trial. */
-  routeTable: { open(model: string): readonly Release[]; closedReason(model: string): Refusal };
+  routeTable: {
+    open(model: string, organizationId: string): readonly Release[];
+    closedReason(model: string): Refusal;
+  };
   ledger: Pick<Ledger, "balance" | "preview" | "read">;
 }
 
@@ -49,7 +52,7 @@ const BUSY: ReadonlySet<RefusalCode> = new Set(["rate_limit_exceeded", "overload
 
 /** For who asks about a call and makes none: the trial of a circuit is left to the call. */
 export const withoutTrials = (table: PreviewPorts["routeTable"]): PreparePorts["routeTable"] => ({
-  candidates: (model) => table.open(model),
+  candidates: (model, organizationId) => table.open(model, organizationId),
   closedReason: (model) => table.closedReason(model),
 });
 

@@ -42,6 +42,8 @@ export interface Ended {
 
 /** Given because the reason that the runtime makes of none, an exception with its stack, costs 14 µs. */
 const OVER = new Error("the stream has ended");
+/** The whole request's, while its provider spoke: nobody's failure. */
+const outOfTime = (): Failure => new Failure("deadline", "unknown", "the deadline of the request passed");
 const AT_END = { done: true, value: undefined } as const;
 
 export class StreamSession implements Progressing {
@@ -108,7 +110,8 @@ export class StreamSession implements Progressing {
 
   /** Reading failed: the stream ends with that. */
   broken(error: unknown): null {
-    this.failure = this.stream.callScope.reason ?? asFailure(error);
+    const { reason } = this.stream.callScope;
+    this.failure = reason?.reason === "timeout" ? outOfTime() : (reason ?? asFailure(error));
     return null;
   }
 

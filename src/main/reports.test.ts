@@ -18,7 +18,7 @@ test("an operator's log says why an account cannot be shown; what members may re
   const words = "the token file cannot be read (ENOENT)";
   const failure = new Failure("account", "no", "the token file /run/t cannot be read (ENOENT)", { words });
   const candidate = { release: { provider: "aws", route: "m@aws/eu" } } as Report[0];
-  reportsOf(ports)(candidate, failure, "req_1", "account");
+  reportsOf(ports)(candidate, failure, { requestId: "req_1", organizationId: "org_a" }, "account");
   expect(lines).toEqual([
     {
       id: "req_1",

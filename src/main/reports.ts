@@ -13,12 +13,12 @@ export interface ReportsPorts {
 
 export const reportsOf =
   ({ health, metrics, log }: ReportsPorts): ReportOutcome =>
-  ({ release }, failure, requestId, outcome) => {
+  ({ release }, failure, { requestId, organizationId }, outcome) => {
     const { provider, route } = release;
     metrics.attempted(provider, outcome);
-    if (failure === null) return health.report(release, null);
+    if (failure === null) return health.report(release, organizationId, null);
     const { words = null, status = null } = failure.upstream;
-    health.report(release, failure.reason, words);
+    health.report(release, organizationId, failure.reason, words);
     const about = { id: requestId, provider, route, status, words, why: failure.message };
     switch (outcome) {
       case "quota":

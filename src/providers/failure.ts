@@ -12,7 +12,8 @@ export type FailureCause =
   | "account" // 401, 403: our key or our rights there
   | "quota" // our account there has no credit or quota left: 402, and 429 that says so
   | "server" // 500, 502, 504, 408, 424
-  | "timeout" // no first part, idle, or total time over
+  | "timeout" // no first part, or idle
+  | "deadline" // the time for all of it was over while the upstream spoke
   | "broken" // socket lost, 3xx, not the promised format, error inside a 200, no finish
   | "aborted" // we gave up: the caller left or the hold ended
   | "stopped"; // we gave up: this gateway stops

@@ -1,5 +1,6 @@
 // The circuit breaker as a pure state machine: closed → open after failures in a row → one trial call at a time →
-// closed or open again. No clock, no timer; a trial that never reports is simply followed by the next one.
+// closed or open again. No clock, no timer; a trial that never reports is simply followed by the next one. Failures of one
+// organization alone open it for that one alone: what it asks for may be what fails, and its calls end together.
 
 export interface CircuitLimits {
   openAfterFailures: number;
@@ -14,30 +15,55 @@ export interface Circuit {
   retryAtMs: number;
   /** Since when it is not closed (monotonic milliseconds); trials that failed do not count anew. */
   openedAtMs: number;
+  /** The one organization whose calls failed; null where there are several, or where it does not matter. */
+  by: string | null;
 }
 
-export const CLOSED: Circuit = Object.freeze({ phase: "closed", failures: 0, retryAtMs: 0, openedAtMs: 0 });
+export const CLOSED: Circuit = Object.freeze({
+  phase: "closed",
+  failures: 0,
+  retryAtMs: 0,
+  openedAtMs: 0,
+  by: null,
+});
 
-/** Whether a call may go out now. */
-export const permits = (circuit: Circuit, nowMs: number): boolean =>
-  circuit.phase === "closed" || nowMs >= circuit.retryAtMs;
+/** Whether it is as good as closed for this organization. */
+export const closedFor = ({ phase, by }: Circuit, organizationId: string): boolean =>
+  phase === "closed" || (by !== null && by !== organizationId);
 
-/** A permitted call goes out: on a circuit that is not closed it is the trial, and the next one waits. */
-export function afterStart(circuit: Circuit, nowMs: number, limits: CircuitLimits): Circuit {
-  if (circuit.phase === "closed") return circuit;
-  return { ...circuit, phase: "half_open", retryAtMs: nowMs + limits.halfOpenAfterMs };
+/** Whether a call of this organization may go out now. */
+export const permits = (circuit: Circuit, organizationId: string, nowMs: number): boolean =>
+  closedFor(circuit, organizationId) || nowMs >= circuit.retryAtMs;
+
+/** A permitted call goes out: on a circuit that is not closed for it it is the trial, and the next one waits. */
+export function afterStart(
+  circuit: Circuit,
+  nowMs: number,
+  { halfOpenAfterMs, organizationId }: CircuitLimits & { organizationId: string },
+): Circuit {
+  if (closedFor(circuit, organizationId)) return circuit;
+  return { ...circuit, phase: "half_open", retryAtMs: nowMs + halfOpenAfterMs };
 }
 
-/** A call failed. `fatal` failures open the circuit at once. Calls from before an opening do not prolong it. */
+/** How a call failed. */
+export interface Failed extends CircuitLimits {
+  /** Whose call it was; null where that does not matter. */
+  by: string | null;
+  /** Opens the circuit at once. */
+  fatal?: boolean;
+}
+
+/** A call failed. Calls from before an opening do not prolong it. */
 export function afterFailure(
   circuit: Circuit,
   nowMs: number,
-  { openAfterFailures, halfOpenAfterMs, fatal = false }: CircuitLimits & { fatal?: boolean },
+  { openAfterFailures, halfOpenAfterMs, fatal = false, by: caller }: Failed,
 ): Circuit {
   const failures = circuit.failures + 1;
-  if (circuit.phase === "open") return { ...circuit, failures };
+  const by = circuit.failures === 0 || circuit.by === caller ? caller : null;
+  if (circuit.phase === "open") return { ...circuit, failures, by };
   const opens = fatal || circuit.phase === "half_open" || failures >= openAfterFailures;
-  if (!opens) return { ...CLOSED, failures };
+  if (!opens) return { ...CLOSED, failures, by };
   const openedAtMs = circuit.phase === "closed" ? nowMs : circuit.openedAtMs;
-  return { phase: "open", failures, retryAtMs: nowMs + halfOpenAfterMs, openedAtMs };
+  return { phase: "open", failures, retryAtMs: nowMs + halfOpenAfterMs, openedAtMs, by };
 }

@@ -15,6 +15,7 @@ const MEANING = {
   server: "unwell",
   timeout: "unwell",
   broken: "unwell",
+  deadline: "nothing",
   account: "account",
   quota: "account",
   context_length: "well",
@@ -103,29 +104,32 @@ export class Health {
     this.providers = new Map(targets.map((target) => [target.provider, { target, ...blank }]));
   }
 
-  /** Whether a call may go out on this route now, be it as the trial of an open circuit. */
-  permits(route: Route): boolean {
+  /** Whether a call of this organization may go out on this route now, be it as the trial of an open circuit. */
+  permits(route: Route, organizationId: string): boolean {
     const provider = this.providers.get(route.provider);
     if (provider === undefined) return true;
     const circuit = this.circuits.get(route.route);
     if (provider.probeFailing || provider.heldOpenAtMs !== null) return false;
     if (circuit === undefined && provider.account === CLOSED) return true;
     const nowMs = this.clock.monotonicMs();
-    return permits(provider.account, nowMs) && permits(circuit ?? CLOSED, nowMs);
+    return (
+      permits(provider.account, organizationId, nowMs) && permits(circuit ?? CLOSED, organizationId, nowMs)
+    );
   }
 
   /** Notes that a permitted call is about to go out; it takes the trial of an open circuit. */
-  begin(route: Route): void {
+  begin(route: Route, organizationId: string): void {
     const provider = this.providers.get(route.provider);
     const circuit = this.circuits.get(route.route);
     if (provider === undefined || (circuit === undefined && provider.account === CLOSED)) return;
     const nowMs = this.clock.monotonicMs();
-    provider.account = afterStart(provider.account, nowMs, provider.target);
-    if (circuit !== undefined) this.circuits.set(route.route, afterStart(circuit, nowMs, provider.target));
+    const limits = { ...provider.target, organizationId };
+    provider.account = afterStart(provider.account, nowMs, limits);
+    if (circuit !== undefined) this.circuits.set(route.route, afterStart(circuit, nowMs, limits));
   }
 
-  /** Notes how a call ended; null = well. `words` are the provider's own, redacted. */
-  report(route: Route, failure: CallFailure | null, words: string | null = null): void {
+  /** Notes how a call of this organization ended; null = well. `words` are the provider's own, redacted. */
+  report(route: Route, by: string, failure: CallFailure | null, words: string | null = null): void {
     const provider = this.providers.get(route.provider);
     if (provider === undefined) return;
     const meaning = failure === null ? "well" : MEANING[failure];
@@ -142,10 +146,14 @@ export class Health {
     } else if (meaning === "account") {
       const cause = failure === "quota" ? "quota" : "account";
       provider.refusal = { cause, words, atMs: this.clock.nowMs() };
-      provider.account = afterFailure(provider.account, nowMs, { ...provider.target, fatal: true });
+      provider.account = afterFailure(provider.account, nowMs, {
+        ...provider.target,
+        by: null, // it is ours, whoever called
+        fatal: true,
+      });
     } else if (meaning === "unwell") {
       const circuit = this.circuits.get(route.route) ?? CLOSED;
-      this.circuits.set(route.route, afterFailure(circuit, nowMs, provider.target));
+      this.circuits.set(route.route, afterFailure(circuit, nowMs, { ...provider.target, by }));
     }
   }
 

@@ -87,7 +87,7 @@ describe("publication", () => {
     const jws = await sign(1, key);
     expect(await publisher.publish(jws, byItself("t"))).toMatchObject({ kind: "published" });
     expect(await publisher.publish(jws, byItself("t"))).toMatchObject({ kind: "repeated" });
-    expect(routeTable.candidates("m")).toHaveLength(1);
+    expect(routeTable.candidates("m", "org_a")).toHaveLength(1);
   });
 
   test("a stranger's, a tampered, an expired and a rolled-back release are refused and change nothing", async () => {
@@ -108,7 +108,7 @@ describe("publication", () => {
     ];
     for (const one of refused)
       expect(await publisher.publish(one, byItself("t"))).toMatchObject({ kind: "refused" });
-    expect(routeTable.candidates("m")[0]?.version).toBe(2);
+    expect(routeTable.candidates("m", "org_a")[0]?.version).toBe(2);
     expect(store.kept.size).toBe(1);
   });
 
@@ -118,7 +118,7 @@ describe("publication", () => {
     await publisher.publish(await sign(1, key), byItself("t"));
     const again = publisherOf((await keyPair()).trusted, store);
     await again.publisher.load();
-    expect(again.routeTable.candidates("m")).toHaveLength(0);
+    expect(again.routeTable.candidates("m", "org_a")).toHaveLength(0);
     expect(again.routeTable.closedReason("m").code).toBe("route_release_stale");
   });
 

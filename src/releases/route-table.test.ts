@@ -8,6 +8,8 @@ import { RouteTable } from "./route-table.ts";
 import type { Release } from "../domain/release.ts";
 
 const EXPIRY_MS = 1_000_000;
+/** Who calls, where it does not matter. */
+const ORG = "org_a";
 
 function clockAt(startMs = 0): Clock & { advance(ms: number): void } {
   let nowMs = startMs;
@@ -55,9 +57,9 @@ function tableOf(
   const health = new Health(clock, also.targets ?? [target("a"), target("b"), target("c")]);
   const routeTable = new RouteTable({ clock, health, ...(also.random && { random: also.random }) });
   for (const one of releases) routeTable.put(one);
-  const order = (): string =>
+  const order = (organizationId = ORG): string =>
     routeTable
-      .candidates("m")
+      .candidates("m", organizationId)
       .map(({ provider }) => provider)
       .join(" ");
   return { clock, health, routeTable, order };
@@ -93,7 +95,7 @@ describe("states", () => {
   test("disabled beats stale beats unhealthy", () => {
     const one = release();
     const { routeTable, health, clock } = tableOf([one]);
-    for (const cause of ["server", "server"] as const) health.report(one, cause);
+    for (const cause of ["server", "server"] as const) health.report(one, ORG, cause);
     expect(routeTable.model("m")?.state).toBe("unhealthy");
     clock.advance(EXPIRY_MS);
     expect(routeTable.model("m")?.state).toBe("stale");
@@ -114,7 +116,7 @@ describe("states", () => {
   test("the state nearest to live speaks for the model", () => {
     const { routeTable, health } = tableOf([release(), release({ provider: "b" })]);
     routeTable.setDisabled({ route: "m@a/r", disabled: true, reason: null, sinceMs: 0 });
-    for (const cause of ["server", "server"] as const) health.report(release({ provider: "b" }), cause);
+    for (const cause of ["server", "server"] as const) health.report(release({ provider: "b" }), ORG, cause);
     expect(routeTable.closedReason("m").code).toBe("route_unhealthy");
   });
 
@@ -138,26 +140,26 @@ describe("circuits", () => {
   test("opens after failures in a row, lets one trial through, closes when it goes well", () => {
     const one = release();
     const { health, clock, order } = tableOf([one]);
-    health.report(one, "server");
-    health.report(one, null);
-    health.report(one, "timeout");
+    health.report(one, ORG, "server");
+    health.report(one, ORG, null);
+    health.report(one, ORG, "timeout");
     expect(order()).toBe("a");
-    health.report(one, "broken");
+    health.report(one, ORG, "broken");
     expect(order()).toBe("");
     clock.advance(100);
     expect(order()).toBe("a");
     expect(order()).toBe(""); // the trial is out
-    health.report(one, null);
+    health.report(one, ORG, null);
     expect(order()).toBe("a");
   });
 
   test("a failed trial keeps it open for another while", () => {
     const one = release();
     const { health, clock, order } = tableOf([one]);
-    for (const cause of ["server", "server"] as const) health.report(one, cause);
+    for (const cause of ["server", "server"] as const) health.report(one, ORG, cause);
     clock.advance(100);
     expect(order()).toBe("a");
-    health.report(one, "server");
+    health.report(one, ORG, "server");
     clock.advance(99);
     expect(order()).toBe("");
     clock.advance(1);
@@ -167,26 +169,50 @@ describe("circuits", () => {
   test("a quote takes no trial", () => {
     const one = release();
     const { health, clock, routeTable, order } = tableOf([one]);
-    for (const cause of ["server", "server"] as const) health.report(one, cause);
+    for (const cause of ["server", "server"] as const) health.report(one, ORG, cause);
     clock.advance(100);
-    for (let n = 0; n < 3; n += 1) expect(routeTable.open("m")).toHaveLength(1);
+    for (let n = 0; n < 3; n += 1) expect(routeTable.open("m", ORG)).toHaveLength(1);
     expect(order()).toBe("a");
   });
 
-  test.each(["rate_limited", "rejected", "aborted", "context_length", "content_filter"] as const)(
+  test("calls of one organization alone open it for that one; the first failure of another's, for all", () => {
+    const one = release();
+    const { health, clock, order } = tableOf([one]);
+    for (const cause of ["server", "timeout"] as const) health.report(one, "org_a", cause);
+    expect([order("org_a"), order("org_b")]).toEqual(["", "a"]);
+    clock.advance(100);
+    for (let n = 0; n < 3; n += 1) expect(order("org_b")).toBe("a"); // none of these is the trial
+    expect([order("org_a"), order("org_a")]).toEqual(["a", ""]);
+    health.report(one, "org_b", "server");
+    expect([order("org_a"), order("org_b")]).toEqual(["", ""]);
+    clock.advance(100);
+    expect([order("org_b"), order("org_a")]).toEqual(["a", ""]);
+    health.report(one, "org_b", null);
+    expect([order("org_a"), order("org_b")]).toEqual(["a", "a"]);
+  });
+
+  test("a call that goes well for another organization closes it for the one as well", () => {
+    const one = release();
+    const { health, order } = tableOf([one]);
+    for (const cause of ["server", "server"] as const) health.report(one, "org_a", cause);
+    health.report(one, "org_b", null);
+    expect(order("org_a")).toBe("a");
+  });
+
+  test.each(["rate_limited", "rejected", "aborted", "context_length", "content_filter", "deadline"] as const)(
     "%s says nothing against a route",
     (cause) => {
       const one = release();
       const { health, order } = tableOf([one]);
-      for (let n = 0; n < 10; n += 1) health.report(one, cause);
+      for (let n = 0; n < 10; n += 1) health.report(one, ORG, cause);
       expect(order()).toBe("a");
     },
   );
 
   test("a refused account closes every route of the provider at once, and no other's", () => {
     const { health, order } = tableOf([release(), release({ provider: "b" })]);
-    health.report(release(), "account");
-    expect(order()).toBe("b");
+    health.report(release(), ORG, "account");
+    expect([order(), order("org_b")]).toEqual(["b", "b"]);
   });
 });
 
@@ -221,7 +247,7 @@ describe("probes", () => {
       ],
     });
     clock.advance(10);
-    health.report(one, null);
+    health.report(one, ORG, null);
     await health.probe("a");
     expect(order()).toBe("a");
   });
@@ -247,18 +273,18 @@ describe("since when a state holds", () => {
     const now = since(made);
     expect(now()).toEqual(["live", null, 0]);
     clock.advance(10);
-    health.report(one, "server");
+    health.report(one, ORG, "server");
     clock.advance(10);
     expect(now()).toEqual(["live", null, 0]);
-    health.report(one, "server");
+    health.report(one, ORG, "server");
     for (const trial of [1, 2]) {
       clock.advance(100 * trial);
       expect(made.order()).toBe("a");
-      health.report(one, "server");
+      health.report(one, ORG, "server");
       expect(now()).toEqual(["unhealthy", "circuit_open", 20]);
     }
     clock.advance(180);
-    health.report(one, null);
+    health.report(one, ORG, null);
     clock.advance(1000);
     expect(now()).toEqual(["live", null, 500]);
   });
@@ -273,10 +299,10 @@ describe("since when a state holds", () => {
     const { health, clock } = made;
     const now = since(made);
     clock.advance(10);
-    health.report(one, "account");
+    health.report(one, ORG, "account");
     clock.advance(10);
     expect(now()).toEqual(["unhealthy", "account_refused", 10]);
-    health.report(one, null);
+    health.report(one, ORG, null);
     expect(now()).toEqual(["live", null, 20]);
     await health.probe("a"); // the call that was answered outranks it
     for (let probes = 0; probes < 3; probes++) {

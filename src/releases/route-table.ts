@@ -53,25 +53,25 @@ export class RouteTable {
 
   constructor(private readonly ports: RouteTablePorts) {}
 
-  /** Open releases of a model in the order of trial, frozen for one request; empty when there is none. */
-  candidates(model: string): readonly Release[] {
-    const releases = this.open(model);
-    for (const release of releases) this.ports.health.begin(release);
+  /** Open releases of a model in the order of trial, frozen for one request of this organization; empty when there is none. */
+  candidates(model: string, organizationId: string): readonly Release[] {
+    const releases = this.open(model, organizationId);
+    for (const release of releases) this.ports.health.begin(release, organizationId);
     return releases;
   }
 
   /** The same set for a quote: takes no circuit's trial. */
-  open(model: string): readonly Release[] {
+  open(model: string, organizationId: string): readonly Release[] {
     const slots = this.byModel.get(model);
     if (slots === undefined) return NONE;
-    const nowMs = this.ports.clock.nowMs();
     const [first] = slots;
-    if (slots.length === 1 && first !== undefined) return this.isOpen(first, nowMs) ? first.alone : NONE;
-    return this.amongOpen(slots, nowMs);
+    if (slots.length === 1 && first !== undefined)
+      return this.isOpen(first, organizationId) ? first.alone : NONE;
+    return this.amongOpen(slots, organizationId);
   }
 
-  private amongOpen(slots: readonly Slot[], nowMs: number): readonly Release[] {
-    const live = slots.filter((slot) => this.isOpen(slot, nowMs)).map(({ release }) => release);
+  private amongOpen(slots: readonly Slot[], organizationId: string): readonly Release[] {
+    const live = slots.filter((slot) => this.isOpen(slot, organizationId)).map(({ release }) => release);
     return live.length > 1 ? inTrialOrder(live, this.ports.random ?? Math.random) : live;
   }
 
@@ -141,8 +141,13 @@ export class RouteTable {
     return true;
   }
 
-  private isOpen(slot: Slot, nowMs: number): boolean {
-    return !slot.disabled && staleness(slot, nowMs) === null && this.ports.health.permits(slot.release);
+  private isOpen(slot: Slot, organizationId: string): boolean {
+    const { clock, health } = this.ports;
+    return (
+      !slot.disabled &&
+      staleness(slot, clock.nowMs()) === null &&
+      health.permits(slot.release, organizationId)
+    );
   }
 
   private standingOf(slot: Slot): RouteStanding {

@@ -49,6 +49,26 @@ test("a thread that was held reads what waits before the upstream is called sile
   expect(reason()).toBe("timeout");
 });
 
+test("who speaks until the time for the whole call is over was not silent", () => {
+  timeouts = begun(FIRST_MS * 3);
+  for (let part = 0; part < 8 && reason() === null; part += 1) {
+    pass(FIRST_MS / 2);
+    timeouts.pause();
+    timeouts.resume();
+  }
+  expect(reason()).toBe("deadline");
+});
+
+test.each(["nothing was said at all", "it fell silent within"])("where %s, it was", (until) => {
+  timeouts = begun(until === "nothing was said at all" ? FIRST_MS / 2 : 10_000);
+  if (until === "it fell silent within") {
+    timeouts.pause();
+    timeouts.resume();
+  }
+  pass(FIRST_MS);
+  expect(reason()).toBe("timeout");
+});
+
 test("where nothing waited behind a held thread, the upstream is silent a moment later", () => {
   timeouts = begun(10_000);
   hold(4 * FIRST_MS);

@@ -28,6 +28,8 @@ export class CallTimeouts {
   private waitingSinceMs = this.startedAtMs;
   /** Off while parts are with the consumer. */
   private waiting = true;
+  /** A part has come. */
+  private spoke = false;
   private silenceMs: number;
   private lentAtMs = 0;
   /** Monotonic: when the last finish, and the usage, had been read; no word extends what is left from then on. */
@@ -61,6 +63,7 @@ export class CallTimeouts {
   /** Parts go to the consumer; from the first ones on, the idle time is the limit. */
   pause(): void {
     this.waiting = false;
+    this.spoke = true;
     this.catchUps = 0;
     this.closed = OPEN; // it goes on behind its finish
     const { idleMs } = this.timeouts;
@@ -123,7 +126,15 @@ export class CallTimeouts {
     const held = nowMs - this.dueAtMs > HELD_MS && nowMs < this.startedAtMs + this.timeouts.totalMs;
     if (leftMs > 0) this.timer = this.armed(leftMs);
     else if (held && this.catchUps++ < CATCH_UPS_MAX) this.timer = this.armed(CATCH_UP_MS);
-    else this.controller.abort(new Failure("timeout", "unknown", "the upstream was silent for too long"));
+    else this.controller.abort(this.over(nowMs));
+  }
+
+  /** Why: it fell silent, or spoke for longer than a whole call may take, which says nothing about it. */
+  private over(nowMs: number): Failure {
+    const silent = this.waiting && nowMs >= this.waitingSinceMs + this.silenceMs;
+    return this.spoke && !silent && this.closed === OPEN
+      ? new Failure("deadline", "unknown", "the time for the call was over while the upstream spoke")
+      : new Failure("timeout", "unknown", "the upstream was silent for too long");
   }
 
   /** The caller cut the call. */
