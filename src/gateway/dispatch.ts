@@ -90,6 +90,12 @@ class Attempt implements NotesDoubt {
     ports.report(this.candidate, failure, hold.admitted, record.errorClass ?? "answered");
   }
 
+  /** It is priced anew, by our own count: what its provider told is not used after all. */
+  disregard(): void {
+    delete this.record.doubts;
+    delete this.record.told;
+  }
+
   doubt(doubts: Doubt[], told: TokenCounts | null): void {
     const { record, ports, hold } = this;
     record.doubts = doubts;

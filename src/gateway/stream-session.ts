@@ -163,6 +163,7 @@ export class StreamSession implements Progressing {
     this.noteEnd(null);
     this.failure = new Failure("broken", "unknown", "the gateway could not deliver the answer");
     this.progress.usage = null;
+    this.streaming.attempt.disregard();
     return this.end();
   }
 

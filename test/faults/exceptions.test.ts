@@ -110,6 +110,19 @@ for (const keyed of [false, true]) {
   });
 }
 
+test("a stream whose provider told too much before the exception is charged by our count, and its record says no more of that", async () => {
+  gateway.simulator.behave({
+    behaviour: { usage: { prompt_tokens: 3000, completion_tokens: 3000 } },
+    calls: 1,
+  });
+  const before = await gateway.balance(customer);
+  breaks(Frames.prototype, "end")();
+  const reply = await gateway.chat(customer, { ...hello(), stream: true });
+  expect(readEvents(reply.text).done).toBe(false);
+  await nothingIsLeft(before, { charged: true });
+  expect((await gateway.ledger.audit()).violations).toEqual([]);
+});
+
 test("a stream that its provider refuses leaves nothing either", async () => {
   gateway.simulator.behave({ behaviour: { status: 400 }, calls: 1 });
   const before = await gateway.balance(customer);
