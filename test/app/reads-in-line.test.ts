@@ -3,35 +3,34 @@
 import { expect, test } from "bun:test";
 import pg from "pg";
 import { firstOperator, newMember } from "../support/browser.ts";
-import { startGateway, STORES } from "../support/gateway.ts";
+import { startGateway } from "../support/gateway.ts";
 
 const MANY = 120;
 /** Who asks last is looked up behind all the others, before there is a line to stand in. */
 const BEHIND = 20;
 
-for (const store of STORES)
-  test(`of ${MANY} reads of one person some end behind the one that another person asks for last, on ${store}`, async () => {
-    const gateway = await startGateway({ store });
-    try {
-      const root = await firstOperator(gateway);
-      const orgs = [await gateway.customer(), await gateway.customer()].map(
-        ({ organizationId }) => organizationId,
-      );
-      const member = (at: number) =>
-        newMember(root, gateway, { org: orgs[at] ?? "", role: "owner", email: `owner${at}@example.com` });
-      const [many, one] = [await member(0), await member(1)];
-      const read = (browser: typeof many, org = "") => browser.app("GET /orgs/{org}/usage", { org });
-      await Promise.all([read(many, orgs[0]), read(one, orgs[1])]); // all is loaded
-      let ended = 0;
-      const reads = Array.from({ length: MANY }, () => read(many, orgs[0]).then(() => (ended += 1)));
-      await read(one, orgs[1]);
-      expect(ended).toBeLessThan(MANY - BEHIND);
-      await Promise.all(reads);
-      expect(ended).toBe(MANY);
-    } finally {
-      await gateway.stop();
-    }
-  });
+test(`of ${MANY} reads of one person some end behind the one that another person asks for last`, async () => {
+  const gateway = await startGateway({ store: "sqlite" }); // one thread, which nothing else on the machine reorders
+  try {
+    const root = await firstOperator(gateway);
+    const orgs = [await gateway.customer(), await gateway.customer()].map(
+      ({ organizationId }) => organizationId,
+    );
+    const member = (at: number) =>
+      newMember(root, gateway, { org: orgs[at] ?? "", role: "owner", email: `owner${at}@example.com` });
+    const [many, one] = [await member(0), await member(1)];
+    const read = (browser: typeof many, org = "") => browser.app("GET /orgs/{org}/usage", { org });
+    await Promise.all([read(many, orgs[0]), read(one, orgs[1])]); // all is loaded
+    let ended = 0;
+    const reads = Array.from({ length: MANY }, () => read(many, orgs[0]).then(() => (ended += 1)));
+    await read(one, orgs[1]);
+    expect(ended).toBeLessThan(MANY - BEHIND);
+    await Promise.all(reads);
+    expect(ended).toBe(MANY);
+  } finally {
+    await gateway.stop();
+  }
+});
 
 test("while pages wait for PostgreSQL, keys are changed and revoked", async () => {
   let connectionString = "";
