@@ -28,7 +28,7 @@ export const CLOSED: Circuit = Object.freeze({
 });
 
 /** Whether it is as good as closed for this organization. */
-export const closedFor = ({ phase, by }: Circuit, organizationId: string): boolean =>
+const closedFor = ({ phase, by }: Circuit, organizationId: string): boolean =>
   phase === "closed" || (by !== null && by !== organizationId);
 
 /** Whether a call of this organization may go out now. */
@@ -46,7 +46,7 @@ export function afterStart(
 }
 
 /** How a call failed. */
-export interface Failed extends CircuitLimits {
+interface FailedCall extends CircuitLimits {
   /** Whose call it was; null where that does not matter. */
   by: string | null;
   /** Opens the circuit at once. */
@@ -57,7 +57,7 @@ export interface Failed extends CircuitLimits {
 export function afterFailure(
   circuit: Circuit,
   nowMs: number,
-  { openAfterFailures, halfOpenAfterMs, fatal = false, by: caller }: Failed,
+  { openAfterFailures, halfOpenAfterMs, fatal = false, by: caller }: FailedCall,
 ): Circuit {
   const failures = circuit.failures + 1;
   const by = circuit.failures === 0 || circuit.by === caller ? caller : null;
