@@ -14,25 +14,18 @@ export function brokenStream({ reason }: Failure): Refusal {
   const timedOut = reason === "timeout" || reason === "connect_timeout" || reason === "deadline";
   return new Refusal(
     timedOut ? "provider_timeout" : "provider_error",
-    `${brokenBy(reason)} in the middle of the answer. The prompt and the tokens delivered ` +
+    `${BROKEN_BY[reason] ?? "The provider failed"} in the middle of the answer. The prompt and the tokens delivered ` +
       "until then were charged, see gateway.cost. Send the request again with a new Idempotency-Key, or none, for a whole answer.",
     { retry: false },
   );
 }
 
-function brokenBy(reason: Failure["reason"]): string {
-  switch (reason) {
-    case "stopped":
-      return "The gateway stopped";
-    case "deadline":
-      return "The time for one answer was over";
-    case "timeout":
-    case "connect_timeout":
-      return "The provider fell silent";
-    default:
-      return "The provider failed";
-  }
-}
+const BROKEN_BY: Partial<Record<Failure["reason"], string>> = {
+  stopped: "The gateway stopped",
+  deadline: "The time for one answer was over",
+  timeout: "The provider fell silent",
+  connect_timeout: "The provider fell silent",
+};
 
 /** The refusal for a request that failed before anything was delivered. `retry` only with proof of non-execution. */
 export function refusalOf(failure: Failure): Refusal {
