@@ -84,6 +84,8 @@ export const shellTexts = {
     `The gateway has not answered since ${since}. What you see is from before; it is asked again by itself.`,
   viewing: "You look at this organization as an operator. What you change is in its audit under your name.",
   allOrganizations: "All organizations",
+  noMember:
+    "You are no member of this organization, or it does not exist. Who manages its team can invite you.",
   back: "My organization",
   account: "Account",
   signOut: "Sign out",

@@ -8,7 +8,6 @@ import type { Session } from "../api/session.ts";
 import { Front } from "../components/front.tsx";
 import { ButtonLink, Link } from "../components/link.tsx";
 import { PersonMenu } from "../components/person-menu.tsx";
-import { Redirect } from "../components/redirect.tsx";
 import { type NavigationGroup, Shell } from "../components/shell.tsx";
 import { Failure, Loading } from "../components/states.tsx";
 import { ThemeSwitch } from "../components/theme-switch.tsx";
@@ -31,7 +30,7 @@ function Organization({ session }: { session: Session }) {
     if (org !== undefined) rememberOrganization(org.id);
   }, [org]);
   if (org === undefined)
-    return session.person.operator ? <AsOperator session={session} id={id} /> : <Redirect to={path.home()} />;
+    return session.person.operator ? <AsOperator session={session} id={id} /> : <NoMember />;
   return (
     <Frame
       session={session}
@@ -51,6 +50,14 @@ function Organization({ session }: { session: Session }) {
     />
   );
 }
+
+/** Of a link that somebody else sent, or after one has left: nobody is shown another organization's figures in its place. */
+const NoMember = () => (
+  <Front title={shellTexts.organization}>
+    <Text>{shellTexts.noMember}</Text>
+    <Link to={path.home()}>{shellTexts.back}</Link>
+  </Front>
+);
 
 /** No impersonation: an operator looks in under their own name, and sees so on every page. */
 function AsOperator({ session, id }: { session: Session; id: string }) {

@@ -14,7 +14,8 @@ interface Tail {
   end(): void;
 }
 
-const AT_MOST: TailLimits = { perPerson: 6, perOrganization: 30, together: 120 };
+/** A browser has six connections to a gateway over plain HTTP: some are left for its pages. */
+const AT_MOST: TailLimits = { perPerson: 4, perOrganization: 30, together: 120 };
 const COME_BACK_MS = 10_000;
 
 export class Tails {

@@ -97,6 +97,22 @@ test("the live tail is in the address and keeps to the filter", async () => {
   expect(await rows().filter({ hasText: activityStateNames.refused }).count()).toBe(1);
 });
 
+test("a tab that nobody looks at follows nothing, and catches up when somebody does", async () => {
+  await openActivity("live=true");
+  const before = await rows().count();
+  const { page } = visitor;
+  const isTail = (request: { url(): string }): boolean => request.url().includes("/activity/tail");
+  const show = (state: "hidden" | "visible"): Promise<unknown> =>
+    page.evaluate<unknown>(
+      `Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
+       document.dispatchEvent(new Event("visibilitychange"))`,
+    );
+  await Promise.all([page.waitForEvent("requestfailed", isTail), show("hidden")]);
+  await send();
+  await Promise.all([page.waitForRequest(isTail), show("visible")]);
+  await waitFor(async () => (await rows().count()) === before + 1, "the row of meanwhile");
+});
+
 test("whoever reads further down keeps their place; new rows are counted until they want them", async () => {
   await visitor.resize({ width: 1280, height: 360 });
   await openActivity("live=true");

@@ -49,7 +49,12 @@ test("a request tells its timeline from the arrival to the last part, in order",
   await timeline.waitFor();
   const rows = await timeline.getByRole("row").allInnerTexts();
   const { steps } = activityTexts;
-  expect(rows.map((row) => row.split("\t")[0])).toEqual([steps.held, steps.call(1), steps.first, steps.last]);
+  expect(rows.map((row) => row.split("\t")[0])).toEqual([
+    steps.held,
+    steps.call(1),
+    steps.first,
+    steps.last.settled,
+  ]);
   const spans = rows.map((row) => {
     const [, figure = "", unit] = /\t([\d.]+) (ms|s)$/.exec(row) ?? [];
     return Number(figure) * (unit === "s" ? 1000 : 1);

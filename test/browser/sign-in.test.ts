@@ -2,7 +2,7 @@
 // elsewhere, and somebody whose sign-in is too old for a change.
 import { afterAll, beforeAll, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
-import { dialogTexts, stateTexts } from "../../dashboard/components/texts.ts";
+import { dialogTexts, pageNames, shellTexts, stateTexts } from "../../dashboard/components/texts.ts";
 import { settingsTexts } from "../../dashboard/pages/settings/texts.ts";
 import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
 import { ageSessions } from "../support/aged-sessions.ts";
@@ -34,13 +34,27 @@ test("a stranger with a link signs in and is where the link leads", async () => 
   await page.waitForURL((url) => url.pathname + url.search === address);
 });
 
-test("a stranger at the front door comes to the sign-in page, a member of another organization to their own", async () => {
+test("a stranger at the front door comes to the sign-in page, a member of another organization is told so, and comes home", async () => {
   const stranger = await dashboard.visitor();
   await stranger.page.goto(`${dashboard.gateway.url}/`);
   await stranger.page.waitForURL((url) => url.pathname === path.signIn());
   const { page } = await dashboard.visitor(EMAIL);
   await page.goto(dashboard.gateway.url + path.organization("org_of_others", "keys"));
+  await page.getByText(shellTexts.noMember).waitFor();
+  await page.getByRole("link", { name: shellTexts.back }).click();
   await page.waitForURL((url) => url.pathname === path.organization(org, "overview"));
+});
+
+test("whoever has left under an open page is told so at the next one, and does not see the frame of the organization any more", async () => {
+  const { root, gateway } = dashboard;
+  const email = "leaving@example.com";
+  const leaving = await newMember(root, gateway, { org, role: "developer", email });
+  const visitor = await dashboard.visitor(email);
+  await visitor.open(path.organization(org, "models"));
+  await leaving.app("POST /orgs/{org}/leave", { org }, {});
+  await visitor.page.getByRole("navigation").getByRole("link", { name: pageNames.activity }).click();
+  await visitor.page.getByText(shellTexts.noMember).waitFor();
+  await visitor.page.getByRole("navigation").waitFor({ state: "detached" });
 });
 
 test("a session that ended under an open page leads to the sign-in and back", async () => {

@@ -35,7 +35,7 @@ export const Timeline = ({ of }: { of: Request }) => (
 );
 
 /** Each step, counted from the arrival. The first call goes out once the hold is durable. */
-function stepsOf({ id, admitted_at, attempts, timings }: Request): { step: string; span: string }[] {
+function stepsOf({ id, state, admitted_at, attempts, timings }: Request): { step: string; span: string }[] {
   const arrived = receivedAt(id) ?? Date.parse(admitted_at);
   const held = Date.parse(admitted_at);
   const durable = Date.parse(attempts[0]?.started_at ?? admitted_at);
@@ -48,7 +48,7 @@ function stepsOf({ id, admitted_at, attempts, timings }: Request): { step: strin
     { step: words.steps.held, at: held },
     ...calls,
     ...later(words.steps.first, timings.first_part_ms),
-    ...later(words.steps.last, timings.total_ms),
+    ...later(words.steps.last[state], timings.total_ms),
   ].map(({ step, at }) => ({ step, span: formatSpan(Math.max(0, at - arrived)) }));
 }
 

@@ -100,7 +100,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
           {words.waiting(formatCount(waiting))}
         </Button>
       )}
-      {tail.refused && (
+      {tail.crowded && (
         <Alert color="yellow" variant="light" role="status">
           {words.crowded}
         </Alert>

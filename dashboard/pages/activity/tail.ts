@@ -1,7 +1,8 @@
 // The live tail: rows as they happen, and again when they change, newest first. The browser connects again by itself;
-// whenever it does, the list is asked again, so that nothing is missing between the two.
+// whenever it does, the list is asked again, so that nothing is missing between the two. Nobody follows from a tab that
+// nobody looks at: a browser has six connections to a gateway, for all of its tabs together.
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 import { addressOf, type Row } from "../../api/routes.ts";
 
 type ActivityRow = Row<"GET /orgs/{org}/activity">;
@@ -20,25 +21,32 @@ const AGAIN_MS = 10_000;
 interface Tail {
   rows: readonly ActivityRow[];
   /** As many pages follow as may: it goes on by itself when there is a place. */
-  refused: boolean;
+  crowded: boolean;
 }
 
-export function useTail(org: string, { on, key, model }: Followed): Tail {
+export function useTail(org: string, { on: wanted, key, model }: Followed): Tail {
   const [rows, setRows] = useState<readonly ActivityRow[]>([]);
   const [tries, setTries] = useState(0);
-  const [refused, setRefused] = useState(false);
+  const [crowded, setCrowded] = useState(false);
   const queries = useQueryClient();
+  const on = useSyncExternalStore(watchVisibility, isVisible) && wanted;
   useEffect(() => {
     if (!on) return;
     const tail = new EventSource(addressOf("GET /orgs/{org}/activity/tail", { org }, { key, model }));
     let again: ReturnType<typeof setTimeout> | undefined;
     tail.addEventListener("error", () => {
       if (tail.readyState !== EventSource.CLOSED) return; // else the browser connects again
-      setRefused(true);
+      // It tells no reason: where the list is refused, too, the page says that one.
+      void queries
+        .refetchQueries({ queryKey: ["orgs", org, "activity"], type: "active" }, { throwOnError: true })
+        .then(
+          () => setCrowded(true),
+          () => setCrowded(false),
+        );
       again = setTimeout(() => setTries((tried) => tried + 1), AGAIN_MS);
     });
     tail.addEventListener("open", () => {
-      setRefused(false);
+      setCrowded(false);
       let before: readonly ActivityRow[] = [];
       setRows((known) => (before = known));
       void queries
@@ -55,5 +63,12 @@ export function useTail(org: string, { on, key, model }: Followed): Tail {
       setRows([]);
     };
   }, [org, on, key, model, queries, tries]);
-  return { rows, refused: on && refused };
+  return { rows, crowded: on && crowded };
+}
+
+const isVisible = (): boolean => document.visibilityState === "visible";
+
+function watchVisibility(watcher: () => void): () => void {
+  document.addEventListener("visibilitychange", watcher);
+  return () => document.removeEventListener("visibilitychange", watcher);
 }

@@ -5,7 +5,7 @@ export const activityTexts = {
   live: "Live",
   stop: "Stop following",
   crowded:
-    "Not live right now: as many pages follow as may, six of yours at most. Close one; this page goes on by itself.",
+    "Not live right now: as many pages follow as may, four of yours at most. Close one; this page goes on by itself.",
   waiting: (count: string) => `${count} new`,
   csv: "Download CSV",
   send: "Send one",
@@ -154,11 +154,16 @@ export const activityTexts = {
     held: "Admitted, credits held",
     call: (n: number) => `Hold durable, call ${n} sent`,
     first: "First token",
-    last: "Settled, last token sent",
+    last: {
+      running: "Last token so far",
+      settled: "Settled, last token sent",
+      released: "Ended without an answer, credits returned",
+      outcome_unknown: "Given up, how it ended is not known",
+    },
   },
   since: "Counted from the arrival of the request.",
   streamed: "streamed",
-  whole: "answered whole",
+  whole: "not streamed",
   bounds: (prompt: string, output: string) =>
     `Held for up to ${prompt} prompt and ${counted(output, "output token")}.`,
   attempts: "Calls to providers",
