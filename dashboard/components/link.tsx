@@ -18,6 +18,10 @@ const PlainTile = (props: AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<
 
 export const Link = createLink(PlainAnchor);
 export const ButtonLink = createLink(PlainButton);
+/** To a file that the gateway makes: where it is refused, or nothing answers, the page stays. */
+export const FileLink = ({ to, ...props }: ButtonProps & { to: string; children: ReactNode }) => (
+  <Button component="a" href={to} download variant="default" {...props} />
+);
 /** An anchor without a look of its own. */
 export const BareLink = createLink(PlainTile);
 

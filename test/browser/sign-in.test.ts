@@ -1,10 +1,11 @@
 // Signing in on the way to a page: a stranger with a link, somebody who signed out
 // elsewhere, and somebody whose sign-in is too old for a change.
-import { afterAll, beforeAll, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { dialogTexts, pageNames, shellTexts, stateTexts } from "../../dashboard/components/texts.ts";
 import { settingsTexts } from "../../dashboard/pages/settings/texts.ts";
 import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
+import { usageTexts } from "../../dashboard/pages/usage/texts.ts";
 import { ageSessions } from "../support/aged-sessions.ts";
 import { newMember, PASSWORD } from "../support/browser.ts";
 import { type Dashboard, startDashboard } from "./dashboard.ts";
@@ -55,6 +56,20 @@ test("whoever has left under an open page is told so at the next one, and does n
   await visitor.page.getByRole("navigation").getByRole("link", { name: pageNames.activity }).click();
   await visitor.page.getByText(shellTexts.noMember).waitFor();
   await visitor.page.getByRole("navigation").waitFor({ state: "detached" });
+});
+
+test("a file that is refused, because the session has ended, takes nobody's page away", async () => {
+  const visitor = await dashboard.visitor(EMAIL);
+  const { page } = visitor;
+  await visitor.open(path.organization(org, "usage"));
+  await page.context().clearCookies();
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: usageTexts.csv }).click(),
+  ]);
+  expect(await file.failure()).not.toBeNull();
+  expect(new URL(page.url()).pathname).toBe(path.organization(org, "usage"));
+  await page.getByRole("heading", { name: pageNames.usage }).waitFor();
 });
 
 test("a session that ended under an open page leads to the sign-in and back", async () => {

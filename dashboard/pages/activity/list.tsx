@@ -6,7 +6,7 @@ import { read } from "../../api/read.ts";
 import { addressOf, type Row } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { ButtonLink } from "../../components/link.tsx";
+import { ButtonLink, FileLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Loading, Trouble } from "../../components/states.tsx";
 import { pageNames } from "../../components/texts.ts";
@@ -83,13 +83,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
           >
             {live ? words.stop : words.live}
           </Button>
-          <ButtonLink
-            to={addressOf("GET /orgs/{org}/activity.csv", { org }, asked)}
-            reloadDocument
-            variant="default"
-          >
-            {words.csv}
-          </ButtonLink>
+          <FileLink to={addressOf("GET /orgs/{org}/activity.csv", { org }, asked)}>{words.csv}</FileLink>
         </>
       }
     >

@@ -7,7 +7,7 @@ import { moreOf, read, readPages } from "../../api/read.ts";
 import { addressOf } from "../../api/routes.ts";
 import type { AuditRow } from "./columns.tsx";
 import { AuditTable } from "./table.tsx";
-import { ButtonLink } from "../../components/link.tsx";
+import { FileLink } from "../../components/link.tsx";
 import { FITTING } from "../../components/choice.tsx";
 import { chipOf, FilterRow } from "../../components/filters.tsx";
 import { Page } from "../../components/page.tsx";
@@ -34,13 +34,7 @@ export function AuditPage() {
       title={pageNames.audit}
       lead={words.lead}
       actions={
-        <ButtonLink
-          to={addressOf("GET /orgs/{org}/audit.csv", { org: org.id }, asked)}
-          reloadDocument
-          variant="default"
-        >
-          {words.csv}
-        </ButtonLink>
+        <FileLink to={addressOf("GET /orgs/{org}/audit.csv", { org: org.id }, asked)}>{words.csv}</FileLink>
       }
     >
       <FilterRow>

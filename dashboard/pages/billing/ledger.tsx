@@ -8,7 +8,7 @@ import { Choice, FITTING } from "../../components/choice.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ExactMoney, Time } from "../../components/figures.tsx";
 import { chipOf, FilterRow } from "../../components/filters.tsx";
-import { ButtonLink, Link } from "../../components/link.tsx";
+import { FileLink, Link } from "../../components/link.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { oneOf, text, useFilters, useSetFilters } from "../../filters.ts";
@@ -52,14 +52,9 @@ export function Ledger({ org }: { org: string }) {
     <Section
       title={words.ledger}
       actions={
-        <ButtonLink
-          to={addressOf("GET /orgs/{org}/billing/ledger.csv", { org }, asked)}
-          reloadDocument
-          variant="default"
-          size="xs"
-        >
+        <FileLink to={addressOf("GET /orgs/{org}/billing/ledger.csv", { org }, asked)} size="xs">
           {words.csv}
-        </ButtonLink>
+        </FileLink>
       }
     >
       <FilterRow>

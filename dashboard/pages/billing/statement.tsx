@@ -6,7 +6,7 @@ import { read } from "../../api/read.ts";
 import { type Answer, addressOf } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ExactMoney } from "../../components/figures.tsx";
-import { ButtonLink } from "../../components/link.tsx";
+import { FileLink } from "../../components/link.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded, Loading } from "../../components/states.tsx";
 import { text, useFilters } from "../../filters.ts";
@@ -42,20 +42,12 @@ export function Statement({ org }: { org: string }) {
             {words.show}
           </Button>
         )}
-        <ButtonLink
-          to={addressOf("GET /orgs/{org}/billing/statement.pdf", { org }, { month })}
-          reloadDocument
-          variant="default"
-        >
+        <FileLink to={addressOf("GET /orgs/{org}/billing/statement.pdf", { org }, { month })}>
           {words.pdf}
-        </ButtonLink>
-        <ButtonLink
-          to={addressOf("GET /orgs/{org}/billing/statement.csv", { org }, { month })}
-          reloadDocument
-          variant="default"
-        >
+        </FileLink>
+        <FileLink to={addressOf("GET /orgs/{org}/billing/statement.csv", { org }, { month })}>
           {words.csv}
-        </ButtonLink>
+        </FileLink>
       </Group>
       {isMonth && <Shown org={org} month={month} onClose={() => setFilters({ statement: "" })} />}
     </Section>

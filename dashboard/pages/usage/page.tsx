@@ -6,7 +6,7 @@ import { read } from "../../api/read.ts";
 import { type Answer, addressOf } from "../../api/routes.ts";
 import { Money } from "../../components/figures.tsx";
 import { Figure } from "../../components/figure.tsx";
-import { ButtonLink } from "../../components/link.tsx";
+import { ButtonLink, FileLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { Tile } from "../../components/tile.tsx";
@@ -41,13 +41,7 @@ export function UsagePage() {
       actions={
         <>
           <Views org={org.id} filters={filters} />
-          <ButtonLink
-            to={addressOf("GET /orgs/{org}/usage.csv", { org: org.id }, asked)}
-            reloadDocument
-            variant="default"
-          >
-            {words.csv}
-          </ButtonLink>
+          <FileLink to={addressOf("GET /orgs/{org}/usage.csv", { org: org.id }, asked)}>{words.csv}</FileLink>
         </>
       }
     >

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { moreOf, readPages } from "../../../api/read.ts";
 import { addressOf } from "../../../api/routes.ts";
 import { AuditTable } from "../../audit/table.tsx";
-import { ButtonLink } from "../../../components/link.tsx";
+import { FileLink } from "../../../components/link.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Loaded, Loading } from "../../../components/states.tsx";
 import { useFilters } from "../../../filters.ts";
@@ -18,15 +18,7 @@ export function OperatorAuditPage() {
     <Page
       title={operatorPageNames.audit}
       lead={words.operatorLead}
-      actions={
-        <ButtonLink
-          to={addressOf("GET /operator/audit.csv", {}, asked(filters))}
-          reloadDocument
-          variant="default"
-        >
-          {words.csv}
-        </ButtonLink>
-      }
+      actions={<FileLink to={addressOf("GET /operator/audit.csv", {}, asked(filters))}>{words.csv}</FileLink>}
     >
       <AuditFilters filters={filters} set={setFilters} />
       <Loaded query={log} loading={<Loading lines={8} />}>

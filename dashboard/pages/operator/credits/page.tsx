@@ -5,7 +5,7 @@ import { addressOf } from "../../../api/routes.ts";
 import { Choice } from "../../../components/choice.tsx";
 import { FilterRow } from "../../../components/filters.tsx";
 import { Icon } from "../../../components/icon.tsx";
-import { ButtonLink } from "../../../components/link.tsx";
+import { FileLink } from "../../../components/link.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
 import { Page } from "../../../components/page.tsx";
 import { RefundDialog } from "./refund.tsx";
@@ -47,9 +47,7 @@ export function CreditsPage() {
       lead={words.lead}
       actions={
         <>
-          <ButtonLink to={addressOf(CSV[show], {}, { org })} reloadDocument variant="default">
-            {words.csv}
-          </ButtonLink>
+          <FileLink to={addressOf(CSV[show], {}, { org })}>{words.csv}</FileLink>
           {refund}
           {grant}
         </>

@@ -6,7 +6,7 @@ import { read } from "../../../api/read.ts";
 import { type Answer, addressOf, type Row } from "../../../api/routes.ts";
 import { sessionQuery } from "../../../api/session.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
-import { ButtonLink, Link } from "../../../components/link.tsx";
+import { FileLink, Link } from "../../../components/link.tsx";
 import { Page } from "../../../components/page.tsx";
 import { Empty, Loading, Trouble } from "../../../components/states.tsx";
 import { operatorPageNames } from "../../../components/texts.ts";
@@ -48,13 +48,9 @@ export function OperatorRequestsPage() {
       actions={
         <>
           <ColumnChooser chosen={chosen} choose={choose} />
-          <ButtonLink
-            to={addressOf("GET /operator/requests.csv", {}, askedOf(listed))}
-            reloadDocument
-            variant="default"
-          >
+          <FileLink to={addressOf("GET /operator/requests.csv", {}, askedOf(listed))}>
             {activityTexts.csv}
-          </ButtonLink>
+          </FileLink>
         </>
       }
     >
