@@ -1,8 +1,20 @@
 // The token of a one-time link stands in the fragment of the address, so that it reaches no log.
-import { useState } from "react";
+import { useSyncExternalStore } from "react";
 
-/** The token that the page was opened with; null without one. */
-export function useLinkToken(): string | null {
-  const [token] = useState(() => new URLSearchParams(location.hash.slice(1)).get("token"));
-  return token;
+/** The last one, while the tab lives: who signs in on the way comes back without it, as no address may carry it there. */
+let last: { page: string; token: string } | null = null;
+
+/** The token of the link that stands in the address, or last stood there; null without one. */
+export const useLinkToken = (): string | null => useSyncExternalStore(watchFragment, tokenNow);
+
+function tokenNow(): string | null {
+  const { pathname: page, hash } = location;
+  const token = new URLSearchParams(hash.slice(1)).get("token");
+  if (token !== null && token !== last?.token) last = { page, token };
+  return token ?? (last?.page === page ? last.token : null);
+}
+
+function watchFragment(watcher: () => void): () => void {
+  addEventListener("hashchange", watcher);
+  return () => removeEventListener("hashchange", watcher);
 }

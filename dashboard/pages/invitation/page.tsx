@@ -27,15 +27,20 @@ export function InvitationPage() {
 
 function Invited({ token }: { token: string }) {
   const invitation = useQuery({ ...ask("POST /invitations/show", {}, { token }), gcTime: 0 });
-  return <Loaded query={invitation}>{(of) => <Join token={token} of={of} />}</Loaded>;
+  return <Loaded query={invitation}>{(of) => <Join key={token} token={token} of={of} />}</Loaded>;
 }
 
 function Join({ token, of }: { token: string; of: InvitationPreview }) {
   const navigate = useNavigate();
   const visit = useQuery(visitQuery);
-  const join = useAsk("POST /invitations/accept", {}, () => {
+  const before = new Set(visit.data?.person?.memberships.map(({ org }) => org));
+  const join = useAsk("POST /invitations/accept", {}, ({ person }) => {
+    const joined = person?.memberships.find(({ org }) => !before.has(org));
     queryClient.clear();
-    void navigate({ to: path.home(), replace: true });
+    void navigate({
+      to: joined === undefined ? path.home() : path.organization(joined.org),
+      replace: true,
+    });
   });
   const mine = visit.data?.person?.email.toLowerCase() === of.email.toLowerCase();
   return (
@@ -51,7 +56,9 @@ function Join({ token, of }: { token: string; of: InvitationPreview }) {
       ) : of.has_account ? (
         <>
           <Text size="sm">{words.hasAccount}</Text>
-          <ButtonLink to={path.signIn()}>{words.signIn}</ButtonLink>
+          <ButtonLink to={path.signIn()} search={{ next: path.invitation() }}>
+            {words.signIn}
+          </ButtonLink>
         </>
       ) : (
         <AccountForm

@@ -3,6 +3,6 @@ export const invitationTexts = {
   lead: (org: string, role: string) => `You are invited to ${org} as ${role}.`,
   accept: "Join",
   signIn: "Sign in to join",
-  hasAccount: "This address has an account already. Sign in with it, then open the link again.",
+  hasAccount: "This address has an account already. Sign in with it to join.",
   noLink: "This page needs the whole link of the invitation. Copy it from the message once more.",
 } as const;

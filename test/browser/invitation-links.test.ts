@@ -1,0 +1,50 @@
+// The link of an invitation in the hands of somebody who has an account: it survives the way over the sign-in, a newer one
+// pasted into the same tab counts, and it ends where one has joined.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { path } from "../../dashboard/path-builder.ts";
+import { invitationTexts as words } from "../../dashboard/pages/invitation/texts.ts";
+import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
+import { newMember, PASSWORD } from "../support/browser.ts";
+import { type Dashboard, startDashboard } from "./dashboard.ts";
+
+const EMAIL = "ida@example.com";
+
+let dashboard: Dashboard;
+let second: string;
+let third: string;
+beforeAll(async () => {
+  dashboard = await startDashboard();
+  const { root, gateway } = dashboard;
+  for (const name of ["Second", "Third"]) {
+    const { id } = await root.app("POST /operator/organizations", {}, { name });
+    if (name === "Second") second = id;
+    else third = id;
+  }
+  await newMember(root, gateway, { org: second, role: "owner", email: EMAIL });
+});
+afterAll(() => dashboard.stop());
+
+test("a link that was replaced, then the new one in the same tab, then the sign-in, then the organization itself", async () => {
+  const invite = async (): Promise<string> =>
+    (
+      await dashboard.root.app(
+        "POST /operator/organizations/{org}/invitations",
+        { org: third },
+        { email: EMAIL, role: "viewer" },
+      )
+    ).link ?? "";
+  const { page } = await dashboard.visitor();
+  const link = await invite();
+  await page.goto(link.replace(/token=.*/, "token=of_nobody"));
+  await page.getByRole("alert").waitFor();
+  await page.goto(link); // only the fragment changes: nothing is loaded anew
+  await page.getByText(words.lead("Third", "viewer")).waitFor();
+  await page.getByRole("link", { name: words.signIn }).click();
+  await page.waitForURL((url) => url.pathname === path.signIn());
+  expect(page.url()).not.toContain("token");
+  await page.getByLabel(signInTexts.email).fill(EMAIL);
+  await page.getByLabel(signInTexts.password, { exact: true }).fill(PASSWORD);
+  await page.getByRole("button", { name: signInTexts.submit, exact: true }).click();
+  await page.getByRole("button", { name: words.accept }).click();
+  await page.waitForURL((url) => url.pathname === path.organization(third, "overview"));
+});
