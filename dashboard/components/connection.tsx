@@ -1,7 +1,7 @@
 // The line of the shell while the gateway does not answer: what is on the screen stays, and everything is asked again once
 // it does.
 import { Alert } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore } from "react";
 import { awaySince, watchAnswers } from "../api/reachable.ts";
 import { sessionQuery } from "../api/session.ts";
@@ -10,6 +10,17 @@ import { shellTexts } from "./texts.ts";
 import { Icon } from "./icon.tsx";
 
 const AGAIN_MS = 3_000;
+/** Where one call of a page never gets an answer and the others do, it is away and back with each of them. */
+const ALL_AGAIN_MS = 15_000;
+let allAskedAtMs = Number.NEGATIVE_INFINITY;
+
+function askAllAgain(client: QueryClient): void {
+  const nowMs = Date.now();
+  if (allAskedAtMs > nowMs) return; // they will be
+  const waitMs = Math.max(0, allAskedAtMs + ALL_AGAIN_MS - nowMs);
+  allAskedAtMs = nowMs + waitMs;
+  setTimeout(() => void client.invalidateQueries(), waitMs);
+}
 
 export function Connection() {
   const since = useSyncExternalStore(watchAnswers, awaySince);
@@ -23,7 +34,7 @@ export function Connection() {
     );
     return () => {
       clearInterval(timer);
-      void client.invalidateQueries();
+      askAllAgain(client);
     };
   }, [isAway, client]);
   return (

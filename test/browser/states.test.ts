@@ -4,6 +4,7 @@ import { ORGANIZATION_PAGES, path } from "../../dashboard/path-builder.ts";
 import { answerTexts, pageNames, stateTexts } from "../../dashboard/components/texts.ts";
 import { newMember } from "../support/browser.ts";
 import { edit } from "../support/versions.ts";
+import { waitFor } from "../support/wait.ts";
 import { type Dashboard, type Visitor } from "./dashboard.ts";
 import { type Seeded, startSeeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
@@ -55,6 +56,23 @@ test("figures stay while the gateway is away, say how old they are, and come bac
   await visitor.arrived(pageNames.billing);
   visitor.complained();
   await stale.waitFor({ state: "detached", timeout: 15_000 });
+}, 120_000);
+
+test("one call that never gets an answer does not have all others asked again and again", async () => {
+  const { page } = visitor;
+  const asked: string[] = [];
+  await page.route("**/app/v1/**", async (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (pathname.endsWith("/usage")) return await route.abort();
+    asked.push(pathname);
+    await route.continue();
+  });
+  await visitor.open(path.organization(seeded.org, "overview"));
+  await waitFor(async () => asked.some((one) => one.endsWith("/overview")), "the page's other call");
+  await page.waitForTimeout(10_000);
+  expect(asked.filter((one) => one.endsWith("/overview")).length).toBeLessThanOrEqual(3);
+  await page.unrouteAll();
+  visitor.complained();
 }, 120_000);
 
 test("a page that never came says so, with a way to try again", async () => {
