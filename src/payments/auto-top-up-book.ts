@@ -64,18 +64,22 @@ export class AutoTopUpBook {
     return rows.map(autoTopUpOf);
   }
 
+  /** Of a try under these terms: those that were set meanwhile have not failed. */
   async failed(
-    organizationId: string,
+    terms: AutoTopUpTerms,
     how: { reason: string; failures: number; nextTryAtMs: number | null },
     nowMs: number,
   ): Promise<void> {
     await this.sql.rows(
-      `UPDATE auto_top_up SET last_failure = ?2, failures = ?3, next_try_at = ?4, failed_at = ?5 WHERE org_id = ?1`,
-      organizationId,
+      `UPDATE auto_top_up SET last_failure = ?2, failures = ?3, next_try_at = ?4, failed_at = ?5
+       WHERE org_id = ?1 AND enabled = ?6 AND threshold = ?7 AND amount = ?8
+         AND monthly_cap IS NOT DISTINCT FROM ?9`,
+      terms.organizationId,
       how.reason,
       how.failures,
       how.nextTryAtMs,
       nowMs,
+      ...valuesOf(terms),
     );
   }
 
@@ -98,6 +102,10 @@ export class AutoTopUpBook {
     return row === undefined ? this.find(organizationId) : autoTopUpOf(row);
   }
 }
+
+/** Whether these are the same terms, and in force. */
+export const standsAs = (now: AutoTopUp | null, terms: AutoTopUpTerms): boolean =>
+  now !== null && now.enabled && valuesOf(now).every((value, at) => value === valuesOf(terms)[at]);
 
 const valuesOf = ({ enabled, threshold, amount, monthlyCap }: AutoTopUpTerms) =>
   [enabled ? 1 : 0, threshold, amount, monthlyCap] as const;

@@ -3,7 +3,7 @@
 import { type From, OF_ITSELF } from "../domain/actor.ts";
 import { formatUsd, type NanoUsd } from "../domain/money.ts";
 import { nextUtcMonth, utcMonth } from "../lib/clock.ts";
-import type { AutoTopUp, AutoTopUpBook } from "./auto-top-up-book.ts";
+import { type AutoTopUp, type AutoTopUpBook, standsAs } from "./auto-top-up-book.ts";
 import { type Charged, type PaymentDriver, ServiceFailure } from "./driver.ts";
 import type { PaymentOrder } from "./order.ts";
 import type { OrderBook } from "./order-book.ts";
@@ -50,8 +50,9 @@ export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp, from: From):
     return;
   }
   const open = await on.orders.openAutomatic(wish.organizationId);
-  // Its key is forgotten, or its event never came: how its charge stands decides, and nothing else.
-  if (open !== null && isOld(on, open))
+  // Its key is forgotten, its event never came, or nobody wants that amount any more: how its charge stands decides, and
+  // nothing else.
+  if (open !== null && (isOld(on, open) || open.amount !== wish.amount))
     return await settling(on, { wish, order: open, from }, () => on.driver.standing(open, method));
   const taken = open === null ? await newOrder(on, wish) : { order: open, fresh: false };
   // A charge under way ends with an event.
@@ -97,7 +98,7 @@ function newOrder(
 }
 
 /**
- * Whether a new order is still needed and within the month's cap; it ends here when not. Another gateway may have topped
+ * Whether a new order is still needed, within the month's cap and wanted; it ends here when not. Another gateway may have topped
  * up since the balance was read: its credit was there before its order closed, and only then could this one be opened,
  * so a look from here on tells.
  */
@@ -125,11 +126,23 @@ async function mayCharge(
   // was ended meanwhile is asked afterwards.
   const asked = await on.orders.automaticSince(organizationId, monthStartOf(nowMs));
   if (monthlyCap === null || asked <= monthlyCap)
-    return fresh || (await on.orders.find(order.id))?.state === "open";
+    return (await isWanted(on, wish, { order, fresh })) && (await on.orders.find(order.id))?.state === "open";
   if (!fresh) return false;
   const reason = `The monthly cap of $${formatUsd(monthlyCap).slice(0, -7)} is reached.`;
   await on.orders.ended(order.id, { state: "failed", reason }, nowMs);
   await note(on, wish, { reason, failures: 0, nextTryAtMs: nextUtcMonth(nowMs) });
+  return false;
+}
+
+/** The last look before the card: whoever has switched it off, or changed it, since the round began is not charged. */
+async function isWanted(
+  on: AutoTopUpPorts,
+  wish: AutoTopUp,
+  { order, fresh }: { order: PaymentOrder; fresh: boolean },
+): Promise<boolean> {
+  if (standsAs(await on.book.find(wish.organizationId), wish)) return true;
+  const reason = "Its terms were changed before the card was charged.";
+  if (fresh) await on.orders.ended(order.id, { state: "expired", reason }, on.nowMs());
   return false;
 }
 
@@ -191,4 +204,4 @@ const note = (
   on: Pick<AutoTopUpPorts, "book" | "nowMs">,
   wish: AutoTopUp,
   how: { reason: string; failures: number; nextTryAtMs: number | null },
-): Promise<void> => on.book.failed(wish.organizationId, how, on.nowMs());
+): Promise<void> => on.book.failed(wish, how, on.nowMs());
