@@ -62,27 +62,30 @@ async function whileAnotherIsCharged(change: () => Promise<unknown>): Promise<vo
 test.each([
   ["switched off", { enabled: false }],
   ["lowered", { amount: usd(21) }],
-])("terms that are %s while the round is busy with somebody else charge nothing any more", async (_, terms) => {
-  const both = [org, (await paying.gateway.customer({ usd: "0" })).organizationId].toSorted((a, b) =>
-    a < b ? -1 : 1,
-  );
-  for (org of both) {
-    await keepCard();
-    await wish();
-  }
-  const [first = "", second = ""] = both;
-  org = first;
-  await whileAnotherIsCharged(async () => {
-    org = second;
-    expect(await wish(terms)).toMatchObject(terms);
+])(
+  "terms that are %s while the round is busy with somebody else charge nothing any more",
+  async (_, terms) => {
+    const both = [org, (await paying.gateway.customer({ usd: "0" })).organizationId].toSorted((a, b) =>
+      a < b ? -1 : 1,
+    );
+    for (org of both) {
+      await keepCard();
+      await wish();
+    }
+    const [first = "", second = ""] = both;
     org = first;
-  });
-  expect([await paying.available(first), await paying.available(second)]).toEqual([35, 10]);
-  org = second;
-  expect(await state()).toMatchObject({ failures: 0, lastFailure: null });
-  for (const { amount, state: became } of await orders())
-    if (amount === usd(25)) expect(became).toBe("expired");
-});
+    await whileAnotherIsCharged(async () => {
+      org = second;
+      expect(await wish(terms)).toMatchObject(terms);
+      org = first;
+    });
+    expect([await paying.available(first), await paying.available(second)]).toEqual([35, 10]);
+    org = second;
+    expect(await state()).toMatchObject({ failures: 0, lastFailure: null });
+    for (const { amount, state: became } of await orders())
+      if (amount === usd(25)) expect(became).toBe("expired");
+  },
+);
 
 test("an order of other terms that may have reached the service is looked up, never charged; then comes one of the new terms", async () => {
   await keepCard();

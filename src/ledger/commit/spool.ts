@@ -1,6 +1,16 @@
 // Settlements that wait for the database, on disk (money.md §2): should this process end before the database is back, the
 // next one in this directory settles them instead of leaving them to the sweeper. Answers in it are sealed.
-import { appendFileSync, closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { nanoUsd } from "../../domain/money.ts";
 import { openAnswer, sealAnswer } from "../answer-vault.ts";
@@ -55,7 +65,7 @@ export class Spool {
     try {
       this.file ??= openSync(this.path, "a", 0o600);
       for (const operation of news) {
-        writeSync(this.file, `${JSON.stringify(this.printed(operation), printBigInt)}\n`);
+        appendWhole(this.file, `${JSON.stringify(this.printed(operation), printBigInt)}\n`);
         this.waiting.add(operation);
       }
       fsyncSync(this.file);
@@ -139,6 +149,22 @@ export class Spool {
   }): StoredAnswer | null {
     if (place.answer === null) return null;
     return openAnswer(this.dataKey, place, Buffer.from(place.answer, "base64"));
+  }
+}
+
+/** All of it, or nothing: a disk that fills takes the beginning of what is written, and the next line would go on behind that. */
+function appendWhole(file: number, line: string): void {
+  const bytes = Buffer.from(line);
+  const { size } = fstatSync(file);
+  try {
+    for (let written = 0; written < bytes.length; ) {
+      const more = writeSync(file, bytes, written);
+      if (more === 0) throw new Error("nothing more can be written");
+      written += more;
+    }
+  } catch (error) {
+    ftruncateSync(file, size);
+    throw error;
   }
 }
 
