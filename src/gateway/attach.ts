@@ -85,6 +85,7 @@ async function* frames(
 
 /** Resolves `late` when the time is over or the client has left. */
 function over(client: AbortSignal, ms: number): Promise<"late"> {
+  if (client.aborted) return Promise.resolve("late"); // it would tell nobody any more
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, Math.max(0, ms), "late");
     client.addEventListener(

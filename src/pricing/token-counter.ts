@@ -112,19 +112,24 @@ export class TokenCounter {
   }
 
   private async run(): Promise<void> {
-    for (let chunks = this.take(); chunks.length > 0; chunks = this.take()) {
-      try {
-        const counted = await this.counted(chunks);
-        for (const [index, { job }] of chunks.entries()) job.tokens += counted[index] ?? 0;
-      } catch (error) {
-        for (const { job } of chunks) job.fail(error); // the tables cannot be read
-      }
-      for (const { job } of chunks) {
-        if (job.given === textOf(job).length) job.end("exact");
-        else if (job.tokens > job.atMost) job.end("above");
-      }
+    try {
+      for (let chunks = this.take(); chunks.length > 0; chunks = this.take()) await this.answer(chunks);
+    } finally {
+      this.running = false;
     }
-    this.running = false;
+  }
+
+  private async answer(chunks: readonly Chunk[]): Promise<void> {
+    try {
+      const counted = await this.counted(chunks);
+      for (const [index, { job }] of chunks.entries()) job.tokens += counted[index] ?? 0;
+    } catch (error) {
+      for (const { job } of chunks) job.fail(error); // the tables cannot be read
+    }
+    for (const { job } of chunks) {
+      if (job.given === textOf(job).length) job.end("exact");
+      else if (job.tokens > job.atMost) job.end("above");
+    }
   }
 
   /** One question's worth: short texts of many, or a chunk of a long one. */
@@ -133,7 +138,8 @@ export class TokenCounter {
     for (let characters = 0; characters < CHUNK_CHARACTERS; ) {
       const job = this.lanes[0].next() ?? this.lanes[1].next();
       if (job === null) break;
-      const text = textOf(job);
+      const text = madeFor(job);
+      if (text === null) continue;
       const end = cutAt(text, job.given, CHUNK_CHARACTERS);
       chunks.push({ job, text: text.slice(job.given, end), tokenizer: job.tokenizer });
       characters += end - job.given;
@@ -154,6 +160,16 @@ export class TokenCounter {
     const tokens: number[] = [];
     for (const { text, tokenizer } of chunks) tokens.push(await countHere(text, tokenizer));
     return tokens;
+  }
+}
+
+/** Null where it cannot be made: that count fails, and no other one. */
+function madeFor(job: Job): string | null {
+  try {
+    return textOf(job);
+  } catch (error) {
+    job.fail(error);
+    return null;
   }
 }
 

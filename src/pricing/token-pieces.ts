@@ -36,6 +36,7 @@ function vocabularyOf(tokenizer: TableName): Promise<Vocabulary> {
   if (vocabulary === undefined) {
     vocabulary = Vocabulary.load(tokenizer);
     vocabularies.set(tokenizer, vocabulary);
+    vocabulary.catch(() => vocabularies.delete(tokenizer)); // it is read again, whenever somebody counts
   }
   return vocabulary;
 }

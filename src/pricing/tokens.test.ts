@@ -4,7 +4,7 @@ import type { Prompt } from "../domain/prompt.ts";
 import { promptBound } from "./quote.ts";
 import { cutAt } from "./token-pieces.ts";
 import { CountingThread } from "./counting-thread.ts";
-import { TokenCounter } from "./token-counter.ts";
+import { type Count, TokenCounter } from "./token-counter.ts";
 import { countTokens, promptTokens, promptTokensWithin } from "./tokens.ts";
 
 const SHARE = { organizationId: "org_a", lane: "settlement" } as const;
@@ -158,6 +158,21 @@ test("a thread that dies, hangs, was stopped or cannot start is replaced, and it
     broken.stop();
   }
 }, 120_000);
+
+test("a text that cannot be made fails its own count, and no other one", async () => {
+  const counter = new TokenCounter();
+  const count = (organizationId: string, text: string | (() => string)): Promise<Count> =>
+    counter.count(text, "o200k_base", { organizationId, rank: 0 });
+  const unmade = (): never => {
+    throw new RangeError("Out of memory");
+  };
+  const [failed, beside] = await Promise.allSettled([count("a", unmade), count("b", "hello world")]);
+  expect(failed).toMatchObject({ status: "rejected", reason: new RangeError("Out of memory") });
+  expect(beside).toMatchObject({ status: "fulfilled", value: { kind: "exact", tokens: 2 } });
+  expect(await count("c", "hello world")).toEqual({ kind: "exact", tokens: 2 });
+  expect(counter.waiting()).toBe(0);
+  counter.stop();
+}, 60_000);
 
 /** A thread that does this when it is asked. */
 const threadThat = (does: string): URL =>

@@ -92,7 +92,8 @@ function unproven(error: unknown): never {
 async function untilCut<T>(step: Promise<T>, { signal }: CallTimeouts): Promise<T> {
   const { promise: cut, reject } = Promise.withResolvers<never>();
   const giveUp = (): void => reject(unsent(signal.reason as Failure));
-  signal.addEventListener("abort", giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  else signal.addEventListener("abort", giveUp, { once: true });
   try {
     return await Promise.race([step, cut]);
   } finally {

@@ -1,0 +1,11 @@
+import { afterEach, expect, mock, spyOn, test } from "bun:test";
+import { countText } from "./token-pieces.ts";
+import { Vocabulary } from "./vocabulary.ts";
+
+afterEach(() => mock.restore());
+
+test("tables that could not be read are read again at the next count", async () => {
+  spyOn(Vocabulary, "load").mockRejectedValueOnce(new Error("EIO"));
+  await expect(countText("hello world", "cl100k_base")).rejects.toThrow("EIO");
+  expect(await countText("hello world", "cl100k_base")).toBe(2);
+});
