@@ -35,12 +35,20 @@ export interface ResolvingPorts {
 
 /** Rejects only when the store failed. */
 export async function resolveOrphans(on: ResolvingPorts): Promise<void> {
-  const seen = new Set<string>();
+  const tried = new Set<string>();
+  const left = new Set<string>();
   for (;;) {
-    const found = (await on.store.find()).filter((one) => !seen.has(idOf(one)));
-    if (found.length === 0) return;
-    for (const one of found) seen.add(idOf(one));
-    await Promise.all(found.map((unowned) => resolveOne(on, unowned)));
+    const found = await on.store.find();
+    const news = found.filter((one) => !tried.has(idOf(one)));
+    // Ended, by the ledger's word, and still there: it would be found again and again, before others.
+    const again = found.filter((one) => tried.has(idOf(one)) && !left.has(idOf(one)));
+    if (news.length + again.length === 0) return;
+    for (const one of news) tried.add(idOf(one));
+    for (const one of again) left.add(idOf(one));
+    await Promise.all([
+      ...news.map((unowned) => resolveOne(on, unowned)),
+      ...again.map((unowned) => setAside(on, unowned, new Error("it was ended, and runs on"))),
+    ]);
     crashPoint("in_sweep");
   }
 }
@@ -57,9 +65,14 @@ async function resolveOne(on: ResolvingPorts, unowned: Unowned): Promise<void> {
     );
   } catch (error) {
     if (store.isStoreFailure(error)) throw error;
-    await store.quarantine(unowned, messageOf(error));
-    on.alarm(new Error(`request ${unowned.requestId} is quarantined: ${messageOf(error)}`, { cause: error }));
+    await setAside(on, unowned, error);
   }
+}
+
+/** For a person to end. */
+async function setAside({ store, alarm }: ResolvingPorts, unowned: Unowned, why: unknown): Promise<void> {
+  await store.quarantine(unowned, messageOf(why));
+  alarm(new Error(`request ${unowned.requestId} is quarantined: ${messageOf(why)}`, { cause: why }));
 }
 
 /** The caller of a request that was never sent saw its gateway go. */

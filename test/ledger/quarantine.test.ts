@@ -298,6 +298,24 @@ describe.each([
     expect(gone).toContain("no request");
   });
 
+  test("300 requests of an organization whose balance is gone are named and told, and somebody else's ends", async () => {
+    const place = await open();
+    const world = new World(await place.start());
+    await world.publish();
+    const gone = await world.key(await world.organization(1000));
+    const other = await world.key(await world.organization(10));
+    const lost = await Promise.all(Array.from({ length: 300 }, () => world.admit(gone, { hold: 1 })));
+    const { id } = await world.admit(other, { hold: 2 });
+    await place.damage(`DELETE FROM org_balance WHERE org_id = '${gone.organizationId}'`);
+    const ledger = await place.start();
+    expect((await readRequest(ledger, id))?.state).toBe("outcome_unknown");
+    expect(await new World(ledger).balance(other.organizationId)).toBe("10.00 0.00");
+    const waiting = await quarantined(ledger);
+    expect(new Set(waiting.map(({ requestId }) => requestId))).toEqual(new Set(lost.map((one) => one.id)));
+    expect(waiting[0]?.reason).toContain("no balance");
+    expect(place.told).toHaveLength(300);
+  });
+
   test("the sweeper of a running gateway quarantines what it meets, and sweeps on", async () => {
     const { place, ledger, key, bad, good } = await twoCutStreams(20);
     await place.damage(`UPDATE stream_chunk SET sealed = $BIT WHERE request_id = '${bad}'`);

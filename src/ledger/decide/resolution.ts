@@ -152,7 +152,8 @@ function openRequest(
 ): Open | ResolveOutcome {
   const request = batch.rows.requests.get(rowId(organizationId, requestId));
   const postings = batch.postingsOf(organizationId);
-  if (request === undefined || postings === null) return { kind: "lost" };
+  if (request === undefined) return { kind: "lost" };
+  if (postings === null) throw new Error("its organization has no balance");
   if (request.state !== "dispatched" || request.epoch !== owner.epoch) return { kind: "lost" };
   return { request, postings };
 }
