@@ -6,6 +6,7 @@ import { type Page, type PageAsk, pageOf } from "../store/page.ts";
 import { numberOf, orNull, type Sql, type SqlRow, type Statement, statement, textOf } from "../store/sql.ts";
 import type { Delivery, Rule } from "./alert.ts";
 import { DASHBOARD } from "./alert.ts";
+import { standsFrom, valuesOf } from "./rule-book.ts";
 
 export interface OutboxMessage {
   organizationId: string;
@@ -31,17 +32,20 @@ const SWEPT_AT_ONCE = 1_000;
 export class Outbox {
   constructor(private readonly sql: Sql) {}
 
-  /** True for the first to notice; its messages wait for delivery then. */
+  /** True for the first to notice; its messages wait for delivery then. False, too, where the rule is not as it was read. */
   async crossed(rule: Rule, subject: string, message: OutboxMessage, nowMs: number): Promise<boolean> {
     const crossing = `crs_${randomBase62(16)}`;
     const mine = `EXISTS (SELECT 1 FROM alert_state WHERE crossing_id = '${crossing}')`;
     const [first] = await this.sql.together([
       statement(
-        `INSERT INTO alert_state (rule_id, subject, crossing_id, since) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING`,
+        `INSERT INTO alert_state (rule_id, subject, crossing_id, since)
+         SELECT CAST(?1 AS text), CAST(?2 AS text), CAST(?3 AS text), CAST(?4 AS bigint) WHERE ${standsFrom(5)}
+         ON CONFLICT DO NOTHING`,
         rule.id,
         subject,
         crossing,
         nowMs,
+        ...valuesOf(rule),
       ),
       statement(`UPDATE alert_rule SET last_fired_at = ?2 WHERE rule_id = ?1 AND ${mine}`, rule.id, nowMs),
       ...[DASHBOARD, ...rule.channels].map((channel) => delivery(message, { channel, nowMs, where: mine })),
@@ -49,9 +53,14 @@ export class Outbox {
     return first === 1;
   }
 
-  /** The condition no longer holds: the next crossing is news again. */
+  /** The condition no longer holds: the next crossing is news again. Under other terms it may. */
   async cleared(rule: Rule, subject: string): Promise<void> {
-    await this.sql.rows("DELETE FROM alert_state WHERE rule_id = ?1 AND subject = ?2", rule.id, subject);
+    await this.sql.rows(
+      `DELETE FROM alert_state WHERE rule_id = ?1 AND subject = ?2 AND ${standsFrom(3)}`,
+      rule.id,
+      subject,
+      ...valuesOf(rule),
+    );
   }
 
   /** Subjects about which a rule fires now. */

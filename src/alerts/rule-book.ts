@@ -162,7 +162,19 @@ export class RuleBook {
   }
 }
 
-const valuesOf = (terms: RuleTerms) =>
+/**
+ * A condition of a statement: the rule is on and as it was read, whatever was edited since. Its values are `valuesOf`, from
+ * this number of the statement's on.
+ */
+export const standsFrom = (first: number): string => {
+  const value = (at: number): string => `?${first + at}`;
+  return `EXISTS (SELECT 1 FROM alert_rule WHERE rule_id = ?1 AND kind = ${value(0)}
+    AND amount IS NOT DISTINCT FROM ${value(1)} AND percent IS NOT DISTINCT FROM ${value(2)}
+    AND days IS NOT DISTINCT FROM ${value(3)} AND key_id IS NOT DISTINCT FROM ${value(4)}
+    AND channels = ${value(5)} AND enabled = ${value(6)})`;
+};
+
+export const valuesOf = (terms: RuleTerms) =>
   [
     terms.kind,
     terms.amount,

@@ -1,0 +1,71 @@
+// A rule that is edited or removed while a round is looking at it, on both stores.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Figures } from "../../src/alerts/readings.ts";
+import type { RuleTerms } from "../../src/alerts/rule-book.ts";
+import { watchRules } from "../../src/alerts/watch.ts";
+import { nanoUsd } from "../../src/domain/money.ts";
+import { NEWEST } from "../../src/store/page.ts";
+import { startGateway, STORES, type TestGateway } from "../support/gateway.ts";
+
+const below = (dollars: number, enabled = true): RuleTerms => ({
+  kind: "balance_below",
+  amount: nanoUsd(BigInt(dollars) * 1_000_000_000n),
+  percent: null,
+  days: null,
+  keyId: null,
+  channels: [],
+  enabled,
+});
+
+describe.each(STORES)("on %s", (store) => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway({ store });
+  });
+  afterAll(() => gateway.stop());
+
+  /** A round that reads the balance, then `meanwhile` happens, then it goes on. */
+  function round(org: string, meanwhile: () => Promise<unknown> = async () => null): Promise<void> {
+    const { rules, outbox } = gateway.alerts;
+    const balance = async (): Promise<unknown> => {
+      const found = await gateway.ledger.balance(org);
+      await meanwhile();
+      return found;
+    };
+    const figures = { nowMs: Date.now, balance } as unknown as Figures;
+    return watchRules({ rules, outbox, figuresOf: () => figures, nowMs: Date.now }, (error) => {
+      throw error;
+    });
+  }
+  const told = async (org: string): Promise<number> =>
+    (await gateway.alerts.outbox.page(org, NEWEST, { limit: 100 })).rows.length;
+
+  test.each(["switched off", "removed"])("one that is %s tells nothing, and leaves nothing", async (how) => {
+    const org = (await gateway.customer({ usd: "4" })).organizationId;
+    const { rules, outbox } = gateway.alerts;
+    const { id } = await rules.add(org, below(5), Date.now());
+    await round(org, () =>
+      how === "removed"
+        ? rules.remove(org, id)
+        : rules.change(org, id, { from: below(5), to: below(5, false) }),
+    );
+    expect([await told(org), await outbox.firing(id)]).toEqual([0, []]);
+    await rules.remove(org, id);
+  });
+
+  test("one that another gateway has told of under new terms is not cleared under the old ones, nor told again", async () => {
+    const org = (await gateway.customer({ usd: "50" })).organizationId;
+    const { rules } = gateway.alerts;
+    const { id } = await rules.add(org, below(100), Date.now());
+    await round(org);
+    expect(await told(org)).toBe(1);
+    expect(await rules.change(org, id, { from: below(100), to: below(10) })).not.toBeNull();
+    await round(org, async () => {
+      await rules.change(org, id, { from: below(10), to: below(100) });
+      await round(org);
+    });
+    await round(org);
+    expect(await told(org)).toBe(2);
+    await rules.remove(org, id);
+  });
+});
