@@ -56,7 +56,7 @@ export class StreamSession implements Progressing {
   /** Pieces of the kept stream that its client has accepted. */
   private accepted = 0;
   /** What the ledger has, and what the checkpoint under way will add to it. */
-  private logged = { pieces: 0, chunks: 0, tokens: 0 };
+  private logged = { pieces: 0, chunks: 0, tokens: 0, promptTokens: 0 };
   private loggingPieces = 0;
   private promptCount: Promise<void> | null = null;
   /** 0 until they are counted. */
@@ -131,7 +131,9 @@ export class StreamSession implements Progressing {
     const { organizationId, requestId } = hold.admitted;
     const deliveredTokens = this.delivered.acceptedAtLeast;
     const bytes = replay.slice(this.logged.pieces, this.accepted);
-    if (deliveredTokens === this.logged.tokens && bytes === null) return null;
+    // Where nothing was delivered a crash charges nothing, so that the prompt's count is no news.
+    const counted = deliveredTokens > 0 && this.promptTokens !== this.logged.promptTokens;
+    if (deliveredTokens === this.logged.tokens && bytes === null && !counted) return null;
     this.loggingPieces = this.accepted;
     return {
       organizationId,
@@ -144,9 +146,9 @@ export class StreamSession implements Progressing {
     };
   }
 
-  kept({ chunk, deliveredTokens }: Checkpoint): void {
+  kept({ chunk, promptTokens, deliveredTokens }: Checkpoint): void {
     const chunks = this.logged.chunks + (chunk === null ? 0 : 1);
-    this.logged = { pieces: this.loggingPieces, chunks, tokens: deliveredTokens };
+    this.logged = { pieces: this.loggingPieces, chunks, tokens: deliveredTokens, promptTokens };
   }
 
   /** What was handed over before has been taken: the next read begins only then. */
