@@ -239,6 +239,24 @@ export function rateConformance(store: string, open: Open): void {
       expect((await admit(key)).says).toBe("admitted");
     });
 
+    test("a request that ends in the very commit in which its limit begins to count is not counted", async () => {
+      const model = "begun";
+      await world.publish({ model });
+      const key = await customer();
+      const going = await Promise.all([admit(key, { model }), admit(key, { model }), admit(key, { model })]);
+      await set({ organizationId: "", keyId: "" }, { concurrent: 3 }, { model });
+      const [settled, voided] = going.map(({ id }) => id);
+      const [, , next] = await Promise.all([
+        settle(key, settled ?? ""),
+        world.void(key, voided ?? "", true),
+        admit(key, { model }),
+      ]);
+      expect(next.says).toBe("admitted");
+      expect((await findRateLimits(ledger, { ...key, keyId: "", model }, defaults)).running).toBe(2);
+      expect((await ledger.audit()).violations).toEqual([]);
+      expect(await letIn(2, () => admit(key, { model }))).toBe(1);
+    });
+
     test("of many at once exactly as many are let in as there is room for, with their limits in one commit", async () => {
       const key = await customer();
       await set(key, { concurrent: 7 });

@@ -155,9 +155,19 @@ const standingAt = (
 export function endRate(batch: BatchState, request: RequestRow, usedTokens: number): void {
   const reserved = request.promptBound + request.outputBound;
   const tokens = Math.min(usedTokens, reserved);
+  forgetOpen(batch, request);
   for (const limited of countedFor(batch, request)) {
     limited.row.running = Math.max(0, limited.row.running - 1);
     returnTokens(batch, limited, request, { used: tokens, unused: reserved - tokens });
+  }
+}
+
+/** Those that run were counted before any of them ended in this batch: whoever makes a row of them begins with the rest. */
+function forgetOpen({ rows: { openRequests } }: BatchState, request: RequestRow): void {
+  if (openRequests.size === 0) return;
+  for (const { id } of subjectsOf(request)) {
+    const open = openRequests.get(id);
+    if (open !== undefined) openRequests.set(id, Math.max(0, open - 1));
   }
 }
 
