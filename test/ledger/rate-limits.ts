@@ -212,6 +212,43 @@ export function rateConformance(store: string, open: Open): void {
       expect((await admit(key, { tokens: 999_000 })).says).toBe("admitted");
     });
 
+    test.each(["the organization", "every organization"])(
+      "a request that began before there were tokens per minute gives none back: a limit of %s",
+      async (whose) => {
+        const model = whose.replace(" ", "-");
+        await world.publish({ model });
+        const key = await customer();
+        const place = { organizationId: whose === "the organization" ? key.organizationId : "" };
+        const takes = (tokens: number) => admit(key, { tokens, model });
+        await set(place, { requestsPerMinute: 100 }, { model });
+        const early = await takes(100);
+        await set(place, { tokensPerMinute: 100 }, { model });
+        expect([(await takes(90)).says, (await takes(11)).says]).toEqual(["admitted", "rate_limit_exceeded"]);
+        await settle(key, early.id, 1);
+        expect((await takes(11)).says).toBe("rate_limit_exceeded");
+        await set(place, { tokensPerMinute: null }, { model });
+        const meanwhile = await takes(100);
+        await set(place, { tokensPerMinute: 100 }, { model });
+        await settle(key, meanwhile.id, 1);
+        expect([(await takes(10)).says, (await takes(2)).says]).toEqual(["admitted", "rate_limit_exceeded"]);
+      },
+    );
+
+    test("nor does one of the very millisecond in which the first took tokens of its limit", async () => {
+      const model = "of-a-millisecond";
+      await world.publish({ model });
+      const key = await customer();
+      const early = await admit(key, { tokens: 100, model });
+      await setRateLimits(
+        ledger,
+        { organizationId: "", keyId: "", model, limits: { tokensPerMinute: 100 }, by: "operator" },
+        { defaults, actor: byItself("test") },
+      );
+      expect((await admit(key, { tokens: 90, model })).says).toBe("admitted");
+      await settle(key, early.id, 1);
+      expect((await admit(key, { tokens: 90, model })).says).toBe("rate_limit_exceeded");
+    });
+
     test("a request of more tokens than a whole minute never fits, and says so", async () => {
       const key = await customer();
       await set(key, { tokensPerMinute: 100 });

@@ -34,13 +34,15 @@ function comingFor(batch: BatchState, place: RatePlace, atMs: number): readonly 
       const row = rows.rateLimits.get(subject.id) ?? null;
       if (row === null && !limitsAnything(standard)) return [];
       const running = rows.openRequests.get(subject.id) ?? 0;
-      // What makes a row is the first that takes of it.
-      return [
-        limitedOf(batch, subject, { standard, row: row ?? unsetRow(subject, { running, since: atMs - 1 }) }),
-      ];
+      const since = beforeTaking(batch, place, atMs);
+      return [limitedOf(batch, subject, { standard, row: row ?? unsetRow(subject, { running, since }) })];
     }),
   );
 }
+
+/** What makes a row is the first that takes of it; nothing told those of the same millisecond apart, where there are any. */
+const beforeTaking = (batch: BatchState, { organizationId }: RatePlace, atMs: number): number =>
+  batch.postingsOf(organizationId)?.balance.stampedAtMs === atMs ? atMs : atMs - 1;
 
 /** Whether every request counts for something. */
 export const hasDefaults = ({ organization, key }: RateDefaults): boolean =>
@@ -116,8 +118,9 @@ export function takeRate(
     const { requestsPerMinute, tokensPerMinute } = limits;
     if (requestsPerMinute !== null)
       row.requestsTat = takenAt(row.requestsTat, nowUs, costUs(1, requestsPerMinute));
-    if (tokensPerMinute !== null)
-      row.tokensTat = takenAt(row.tokensTat, nowUs, costUs(tokens, tokensPerMinute));
+    // Wherever a limit of tokens comes from, the row knows since when it takes some: those of before give none back.
+    if (tokensPerMinute === null) row.since = Math.max(row.since, postings.atMs);
+    else row.tokensTat = takenAt(row.tokensTat, nowUs, costUs(tokens, tokensPerMinute));
     row.running += 1;
     batch.changes.rateLimits.add(row);
   }
