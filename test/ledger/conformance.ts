@@ -16,6 +16,7 @@ import {
   type OpenLedger,
   type Opened,
   jwsOf,
+  OF_LOWERED,
   PRICE,
   releaseOf,
   saysOf,
@@ -239,7 +240,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       expect([second.says, await world.balance(key.organizationId)]).toEqual(["admitted", "0.00 5.00"]);
       expect(await readRequest(ledger, first.id)).toMatchObject({ hold: 2_000_000_000n, promptBound: 100 });
       expect((await findKey(ledger, key.keyId))?.held).toBe(nanoUsd(5_000_000_000n));
-      await world.settle(key, first.id, { dollars: 2 });
+      await world.settle(key, first.id, { dollars: 2, usage: OF_LOWERED });
       await world.void(key, second.id, true);
       expect(await world.balance(key.organizationId)).toBe("3.00 0.00");
     });
@@ -267,7 +268,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
         expect((await ask(to)).says).toBe("insufficient_credits");
         expect(await world.balance(key.organizationId)).toBe(balance);
       }
-      await world.settle(key, first.id, { dollars: 2 });
+      await world.settle(key, first.id, { dollars: 2, usage: OF_LOWERED });
       await ask(0.5);
       expect(await world.balance(key.organizationId)).toBe("3.00 0.00");
     });
@@ -990,6 +991,24 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       );
       for (const { id } of [running, unkeyed])
         expect((await readRequest(world.ledger, id))?.state).toBe("outcome_unknown");
+    });
+
+    test("nobody held them to their bounds: what an older program settled as it was told, a stream that went on beyond its maximum", async () => {
+      const key = await customer(5);
+      const old = await world.admit(key, { hold: 1 });
+      await world.settle(key, old.id, { dollars: 0.5 });
+      const admission = world.admission(key, { hold: 1 });
+      if (admission.asked.kind === "plan") admission.asked.plan.outputBound = 5;
+      await world.ledger.admit(admission);
+      await world.checkpoint(key, admission.requestId, { tokens: 9 });
+      await world.ledger.change(null, function* () {
+        const older =
+          "UPDATE request SET surface = NULL, prompt_bound = 1, output_bound = 1 WHERE request_id = ?1";
+        yield* ask(older, [old.id]);
+      });
+      world.ledger = await opened.crash();
+      expect(await world.balance(key.organizationId)).toBe("4.40 0.00");
+      expect((await world.ledger.audit()).violations).toEqual([]);
     });
 
     test("a stream is settled for what was kept of it, and its key gets that much back", async () => {

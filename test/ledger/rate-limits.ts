@@ -53,12 +53,12 @@ export function rateConformance(store: string, open: Open): void {
     clock.advance(1); // of the very millisecond nothing is given back
     return outcome;
   };
-  /** Of a prompt and an output of so many tokens together. */
+  /** Of a prompt of so many tokens. */
   const admit = async (key: KeyInHand, terms: { tokens?: number; model?: string } = {}) => {
     const { tokens = 2, model = "m" } = terms;
     const admission = world.admission(key, { hold: 1, release: releaseOf({ model }) });
     if (admission.asked.kind !== "plan") throw new Error("nothing is asked");
-    Object.assign(admission.asked.plan, { promptBound: 1, outputBound: tokens - 1 });
+    Object.assign(admission.asked.plan, { promptBound: tokens, outputBound: 0 });
     const outcome = await ledger.admit(admission);
     return { id: admission.requestId, outcome, says: saysOf(outcome) };
   };
