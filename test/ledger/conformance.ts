@@ -702,6 +702,37 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       expect(await says()).toBe("research_entitlement_required");
     });
 
+    describe("a clock that is set back makes no request look as if it came without a right", () => {
+      const back = (): void => clock.advance(-30_000);
+      const lateOnes = async () =>
+        (await ledger.audit()).violations.filter(({ invariant }) => invariant.startsWith("I15"));
+
+      test.each(["its key", "its entitlement"])("%s is revoked behind it, and it was free", async (what) => {
+        const publishedPrice = { ...PRICE, input_per_million: "0", output_per_million: "0" };
+        const model = what.replace(" ", "-");
+        const free = { model, tier: "research", publishedPrice, price: exactPrice(publishedPrice) } as const;
+        await world.publish(free);
+        const key = await customer(0, { scope: "research" });
+        const id = await entitle(key.organizationId, model, 1);
+        clock.advance(60_000);
+        const admitted = await world.admit(key, { hold: 0, release: releaseOf(free) });
+        back();
+        if (what === "its key") await revokeKey(ledger, key.keyId, byItself("test"));
+        else await revokeEntitlement(ledger, id, byItself("usr_decides"));
+        expect([admitted.says, await lateOnes()]).toEqual(["admitted", []]);
+        await world.void(key, admitted.id, true);
+      });
+
+      test("its entitlement was approved before it", async () => {
+        const key = await customer(5, { scope: "research" });
+        await entitle(key.organizationId, "r", 1);
+        back();
+        const admitted = await world.admit(key, { hold: 1, release: research });
+        expect([admitted.says, await lateOnes()]).toEqual(["admitted", []]);
+        await world.void(key, admitted.id, true);
+      });
+    });
+
     test("a disabled, superseded or expired route admits nobody", async () => {
       const key = await customer(5);
       const release = releaseOf({ model: "x", expiresAtMs: clock.nowMs() + 60_000 });
