@@ -41,6 +41,14 @@ export function* lockOrganization(organizationId: string): Query<number | null> 
   return row === undefined ? null : numberOf(row["stamped_at"]);
 }
 
+/** Nothing of the organization is stamped before this from now on. Under its lock. */
+export function* moveStamp(organizationId: string, atMs: number): Query<void> {
+  yield* ask("UPDATE org_balance SET stamped_at = ?2 WHERE org_id = ?1 AND slot = 0 AND stamped_at < ?2", [
+    organizationId,
+    atMs,
+  ]);
+}
+
 /** The organization's newest stamp; 0 when there is no such organization. */
 export function* newestStampMs(organizationId: string): Query<number> {
   const [row] = yield* ask(STAMP, [organizationId]);

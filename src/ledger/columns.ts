@@ -45,7 +45,7 @@ export const RECORD = load(
 /** A request as its invariants are checked. */
 export const AUDITED = load(
   "request",
-  "org_id request_id state hold charge variance minimum_applied evidence prompt_tokens completion_tokens cached_tokens usage_classes release_digest admitted_at deadline_at attempts",
+  "org_id request_id state hold charge variance minimum_applied evidence prompt_tokens completion_tokens cached_tokens usage_classes release_digest admitted_at deadline_at attempts prompt_bound output_bound surface",
 );
 /** An entry as its chain is checked. */
 export const ENTRY = load(
@@ -99,7 +99,7 @@ export const WRITE = {
   }),
   // What is set stays as it is; a row without that is what a default of the configuration, or of a model, limits by.
   rateLimit: insert("rate_limit", "org_id key_id model requests_tat tokens_tat used_tat running since", {
-    over: { key: "org_id key_id model", set: "requests_tat tokens_tat used_tat running" },
+    over: { key: "org_id key_id model", set: "requests_tat tokens_tat used_tat running since" },
   }),
   noteHold: insert("key_hold", "org_id key_id request_id"),
   forgetHold: remove("forget_hold", "key_hold", "org_id key_id request_id"),

@@ -50,6 +50,18 @@ const WRONG = {
   postgresql: `${WRONGLY_COUNTED.postgresql} LIMIT ${AT_ONCE}`,
 };
 
+/**
+ * Organizations and routes whose mark says that nobody needs to look for limits, though there are some: none of them would be
+ * enforced. Organization, route, what the mark should be, what it is.
+ */
+export const UNMARKED = `
+  SELECT b.org_id, NULL, '1', CAST(b.limited AS TEXT) FROM org_balance b
+  WHERE b.limited <> 1 AND EXISTS (SELECT 1 FROM rate_limit l WHERE l.org_id = b.org_id)
+  UNION ALL
+  SELECT NULL, s.route, '1', CAST(s.limited AS TEXT) FROM route_state s
+  WHERE s.limited <> 1 AND EXISTS (SELECT 1 FROM rate_limit l
+    WHERE l.org_id = '' AND coalesce(l.requests_per_minute, l.tokens_per_minute, l.concurrent) IS NOT NULL)`;
+
 /** Sets right what is wrong; how many there were. */
 export async function mendRunning(on: Transactions): Promise<number> {
   const wrong = await on.read(function* () {

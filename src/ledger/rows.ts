@@ -79,7 +79,7 @@ export interface Rows {
   routes: Map<string, RouteRow>;
   /** Of those that an admission or the end of a request concerns, as far as there are any. */
   rateLimits: Map<string, RateLimitRow>;
-  /** Requests that run, of a subject that a default limits and that has no row yet. */
+  /** Requests that run, of a subject that a default limits and that has no row yet; less by those that ended in this batch. */
   openRequests: Map<string, number>;
   topUps: Map<string, TopUpRow>;
   reversals: Map<string, ReversalRow>;

@@ -3,7 +3,7 @@
 import { DAY_MS } from "../lib/clock.ts";
 import type { Actor } from "../domain/actor.ts";
 import { printTime } from "../domain/print.ts";
-import { lockOrganization } from "../ledger/balance.ts";
+import { lockOrganization, moveStamp } from "../ledger/balance.ts";
 import type { Reader, Transactions, Work } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
 import { ask, numberOf, orNull, type Query, type SqlRow, textOf } from "../store/sql.ts";
@@ -78,6 +78,8 @@ export const approveEntitlement = (
        WHERE org_id = ?1 AND id = ?2 AND state = 'requested'`,
       [organizationId, id, actor.id, nowMs, expiresAtMs],
     );
+    // Requests admitted under it must not look older than its beginning (I15).
+    yield* moveStamp(organizationId, nowMs);
     const before = { status: found.status };
     const after = { status: "active", expires_at: printTime(expiresAtMs) };
     const note = { actor, action: "entitlement.approve", organizationId, target: id, before, after };

@@ -28,7 +28,7 @@ import { countRunning } from "../ledger/rate-running.ts";
 import { camelCase } from "../lib/camel-case.ts";
 import { microseconds, rescaled } from "../limits/gcra.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
-import { ask, flagOf, lock, type Query } from "../store/sql.ts";
+import { ask, flagOf, lock, type Query, type SqlRow } from "../store/sql.ts";
 
 type Row = Loaded<typeof LOAD.rateLimit>;
 
@@ -238,9 +238,16 @@ function* write(row: Row): Query<void> {
 
 /** What is set for each organization belongs to none of them: every route is marked with it, in the order of their names. */
 function* lockRoutes(nowMs: number): Query<number> {
+  yield* lockListOfRoutes();
   yield* lock("SELECT route FROM route_state ORDER BY route", []);
   return nowMs;
 }
+
+/**
+ * First of all locks, of whoever adds a route and of whoever marks all of them: what one of two is about to write the other
+ * cannot see, so they come one after the other.
+ */
+export const lockListOfRoutes = (): Query<SqlRow[]> => lock("SELECT id FROM store_state WHERE id = 1", []);
 
 /** Whoever loads the organization, or a route, looks for limits from now on. */
 function* mark(organizationId: string): Query<void> {

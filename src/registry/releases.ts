@@ -5,7 +5,7 @@ import type { Release } from "../domain/release.ts";
 import { findRelease, printRelease, storedRelease } from "../ledger/frozen-release.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
-import { ANY_FOR_EACH } from "./rate-limits.ts";
+import { ANY_FOR_EACH, lockListOfRoutes } from "./rate-limits.ts";
 import { ask, flagOf, lock, numberOf, orNull, type Query, type SqlRow, textOf } from "../store/sql.ts";
 
 export interface RouteRecord {
@@ -38,6 +38,7 @@ export const publishRelease = (
 ): Promise<PublishOutcome> =>
   on.change(null, function* (nowMs): Query<PublishOutcome> {
     const { route, version, digest, signedBy, expiresAtMs } = release;
+    yield* lockListOfRoutes();
     const highest = (yield* lockRoute(route))?.highestVersion ?? 0;
     if (version === highest && (yield* findRelease(digest)) !== null) return { kind: "repeated" };
     if (version <= highest) return { kind: "rolled_back", highest };

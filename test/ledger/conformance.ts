@@ -16,6 +16,7 @@ import {
   type OpenLedger,
   type Opened,
   jwsOf,
+  OF_LOWERED,
   PRICE,
   releaseOf,
   saysOf,
@@ -259,7 +260,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       expect([second.says, await world.balance(key.organizationId)]).toEqual(["admitted", "0.00 5.00"]);
       expect(await readRequest(ledger, first.id)).toMatchObject({ hold: 2_000_000_000n, promptBound: 100 });
       expect((await findKey(ledger, key.keyId))?.held).toBe(nanoUsd(5_000_000_000n));
-      await world.settle(key, first.id, { dollars: 2 });
+      await world.settle(key, first.id, { dollars: 2, usage: OF_LOWERED });
       await world.void(key, second.id, true);
       expect(await world.balance(key.organizationId)).toBe("3.00 0.00");
     });
@@ -287,7 +288,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
         expect((await ask(to)).says).toBe("insufficient_credits");
         expect(await world.balance(key.organizationId)).toBe(balance);
       }
-      await world.settle(key, first.id, { dollars: 2 });
+      await world.settle(key, first.id, { dollars: 2, usage: OF_LOWERED });
       await ask(0.5);
       expect(await world.balance(key.organizationId)).toBe("3.00 0.00");
     });
@@ -721,6 +722,37 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       expect(await says()).toBe("research_entitlement_required");
     });
 
+    describe("a clock that is set back makes no request look as if it came without a right", () => {
+      const back = (): void => clock.advance(-30_000);
+      const lateOnes = async () =>
+        (await ledger.audit()).violations.filter(({ invariant }) => invariant.startsWith("I15"));
+
+      test.each(["its key", "its entitlement"])("%s is revoked behind it, and it was free", async (what) => {
+        const publishedPrice = { ...PRICE, input_per_million: "0", output_per_million: "0" };
+        const model = what.replace(" ", "-");
+        const free = { model, tier: "research", publishedPrice, price: exactPrice(publishedPrice) } as const;
+        await world.publish(free);
+        const key = await customer(0, { scope: "research" });
+        const id = await entitle(key.organizationId, model, 1);
+        clock.advance(60_000);
+        const admitted = await world.admit(key, { hold: 0, release: releaseOf(free) });
+        back();
+        if (what === "its key") await revokeKey(ledger, key.keyId, byItself("test"));
+        else await revokeEntitlement(ledger, id, byItself("usr_decides"));
+        expect([admitted.says, await lateOnes()]).toEqual(["admitted", []]);
+        await world.void(key, admitted.id, true);
+      });
+
+      test("its entitlement was approved before it", async () => {
+        const key = await customer(5, { scope: "research" });
+        await entitle(key.organizationId, "r", 1);
+        back();
+        const admitted = await world.admit(key, { hold: 1, release: research });
+        expect([admitted.says, await lateOnes()]).toEqual(["admitted", []]);
+        await world.void(key, admitted.id, true);
+      });
+    });
+
     test("a disabled, superseded or expired route admits nobody", async () => {
       const key = await customer(5);
       const release = releaseOf({ model: "x", expiresAtMs: clock.nowMs() + 60_000 });
@@ -1010,6 +1042,24 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       );
       for (const { id } of [running, unkeyed])
         expect((await readRequest(world.ledger, id))?.state).toBe("outcome_unknown");
+    });
+
+    test("nobody held them to their bounds: what an older program settled as it was told, a stream that went on beyond its maximum", async () => {
+      const key = await customer(5);
+      const old = await world.admit(key, { hold: 1 });
+      await world.settle(key, old.id, { dollars: 0.5 });
+      const admission = world.admission(key, { hold: 1 });
+      if (admission.asked.kind === "plan") admission.asked.plan.outputBound = 5;
+      await world.ledger.admit(admission);
+      await world.checkpoint(key, admission.requestId, { tokens: 9 });
+      await world.ledger.change(null, function* () {
+        const older =
+          "UPDATE request SET surface = NULL, prompt_bound = 1, output_bound = 1 WHERE request_id = ?1";
+        yield* ask(older, [old.id]);
+      });
+      world.ledger = await opened.crash();
+      expect(await world.balance(key.organizationId)).toBe("4.40 0.00");
+      expect((await world.ledger.audit()).violations).toEqual([]);
     });
 
     test("a stream is settled for what was kept of it, and its key gets that much back", async () => {

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { NO_RATE_DEFAULTS } from "../../src/domain/rate-limits.ts";
 import { FORMATS } from "../../src/gateway/formats/formats.ts";
 import { interruptedStreams } from "../../src/gateway/interrupted-stream.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
@@ -13,8 +14,9 @@ import { openPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
-import { CLASSED, type KeyInHand, World } from "./world.ts";
+import { CLASSED, type KeyInHand, releaseOf, World } from "./world.ts";
 import { revokeKey } from "../../src/registry/api-keys.ts";
+import { setRateLimits } from "../../src/registry/rate-limits.ts";
 import { readRequest } from "../../src/registry/requests.ts";
 
 const DAY_MS = 86_400_000;
@@ -67,6 +69,14 @@ const refused = async (asked: Promise<unknown>): Promise<unknown> =>
 const until = async (holds: () => Promise<boolean>): Promise<void> => {
   while (!(await holds())) await Bun.sleep(20);
 };
+
+/** Sessions that wait for a lock. */
+async function atLocks(): Promise<number> {
+  const { rows } = await admin.query<{ n: number }>(
+    "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+  );
+  return rows[0]?.n ?? 0;
+}
 
 describe("PostgreSQL: lost answers", () => {
   let proxy: CuttingProxy;
@@ -184,6 +194,36 @@ describe("PostgreSQL: writers that meet", () => {
     expect((await first.ledger.audit()).violations).toEqual([]);
   }, 120_000);
 
+  test.each(["the route", "the limit"])(
+    "a limit for every organization holds on a route that is published at the same moment; first comes %s",
+    async (first) => {
+      const world = new World(await open());
+      const key = await customer(world);
+      const [route, model] = ["m@p/second", "m"];
+      const limits = { organizationId: "", keyId: "", model, limits: { requestsPerMinute: 1 } };
+      const publish = () => world.publish({ route });
+      const limit = () =>
+        setRateLimits(
+          world.ledger,
+          { ...limits, by: "operator" },
+          { defaults: NO_RATE_DEFAULTS, actor: byItself("test") },
+        );
+      const keeper = new pg.Client({ connectionString: database.url });
+      await keeper.connect();
+      await keeper.query("BEGIN");
+      await keeper.query("LOCK TABLE audit_log IN SHARE MODE"); // just before the end of either
+      const one = first === "the route" ? publish() : limit();
+      await until(async () => (await atLocks()) === 1);
+      const other = first === "the route" ? limit() : publish();
+      await until(async () => (await atLocks()) === 2);
+      await keeper.query("COMMIT");
+      await keeper.end();
+      expect([(await one).kind, (await other).kind].toSorted()).toEqual(["published", "set"]);
+      const admit = () => world.admit(key, { hold: 0.1, release: releaseOf({ route }) });
+      expect([(await admit()).says, (await admit()).says]).toEqual(["admitted", "rate_limit_exceeded"]);
+    },
+  );
+
   test("an operation that the database refuses fails alone; its batch goes on", async () => {
     const world = new World(await open());
     const key = await customer(world);
@@ -296,6 +336,32 @@ describe("PostgreSQL: the audit finds what is planted", () => {
       "a top-up without its entry",
       "INSERT INTO topup SELECT org_id, 'x', 'y', kind, amount, balance_after, txn, at FROM topup",
       "I16",
+    ],
+    ["the amount of a top-up", "UPDATE topup SET amount = amount + 1", "I16"],
+    [
+      "what was paid in, as granted",
+      "UPDATE org_balance SET granted = granted + purchased, purchased = 0",
+      "I12",
+    ],
+    [
+      "a debt for something that was never spent",
+      "UPDATE org_balance SET spent = spent + 1, debt = debt + 1",
+      "I12",
+    ],
+    [
+      "limits that nobody looks for",
+      "INSERT INTO rate_limit (org_id, key_id, model, concurrent, requests_tat, tokens_tat, used_tat, running, since) SELECT org_id, '', '', 1, 0, 0, 0, 0, 0 FROM org_balance",
+      "I19",
+    ],
+    [
+      "a limit for every organization that nobody looks for",
+      "INSERT INTO rate_limit (org_id, key_id, model, concurrent, requests_tat, tokens_tat, used_tat, running, since) VALUES ('', '', 'm', 1, 0, 0, 0, 0, 0)",
+      "I19",
+    ],
+    [
+      "a prompt bound below what was charged for",
+      "UPDATE request SET prompt_bound = 49 WHERE state = 'settled'",
+      "I7",
     ],
     ["a claim of another key", "UPDATE claim SET key_id = 'key_other'", "I10"],
     [

@@ -53,12 +53,12 @@ export function rateConformance(store: string, open: Open): void {
     clock.advance(1); // of the very millisecond nothing is given back
     return outcome;
   };
-  /** Of a prompt and an output of so many tokens together. */
+  /** Of a prompt of so many tokens. */
   const admit = async (key: KeyInHand, terms: { tokens?: number; model?: string } = {}) => {
     const { tokens = 2, model = "m" } = terms;
     const admission = world.admission(key, { hold: 1, release: releaseOf({ model }) });
     if (admission.asked.kind !== "plan") throw new Error("nothing is asked");
-    Object.assign(admission.asked.plan, { promptBound: 1, outputBound: tokens - 1 });
+    Object.assign(admission.asked.plan, { promptBound: tokens, outputBound: 0 });
     const outcome = await ledger.admit(admission);
     return { id: admission.requestId, outcome, says: saysOf(outcome) };
   };
@@ -212,6 +212,43 @@ export function rateConformance(store: string, open: Open): void {
       expect((await admit(key, { tokens: 999_000 })).says).toBe("admitted");
     });
 
+    test.each(["the organization", "every organization"])(
+      "a request that began before there were tokens per minute gives none back: a limit of %s",
+      async (whose) => {
+        const model = whose.replace(" ", "-");
+        await world.publish({ model });
+        const key = await customer();
+        const place = { organizationId: whose === "the organization" ? key.organizationId : "" };
+        const takes = (tokens: number) => admit(key, { tokens, model });
+        await set(place, { requestsPerMinute: 100 }, { model });
+        const early = await takes(100);
+        await set(place, { tokensPerMinute: 100 }, { model });
+        expect([(await takes(90)).says, (await takes(11)).says]).toEqual(["admitted", "rate_limit_exceeded"]);
+        await settle(key, early.id, 1);
+        expect((await takes(11)).says).toBe("rate_limit_exceeded");
+        await set(place, { tokensPerMinute: null }, { model });
+        const meanwhile = await takes(100);
+        await set(place, { tokensPerMinute: 100 }, { model });
+        await settle(key, meanwhile.id, 1);
+        expect([(await takes(10)).says, (await takes(2)).says]).toEqual(["admitted", "rate_limit_exceeded"]);
+      },
+    );
+
+    test("nor does one of the very millisecond in which the first took tokens of its limit", async () => {
+      const model = "of-a-millisecond";
+      await world.publish({ model });
+      const key = await customer();
+      const early = await admit(key, { tokens: 100, model });
+      await setRateLimits(
+        ledger,
+        { organizationId: "", keyId: "", model, limits: { tokensPerMinute: 100 }, by: "operator" },
+        { defaults, actor: byItself("test") },
+      );
+      expect((await admit(key, { tokens: 90, model })).says).toBe("admitted");
+      await settle(key, early.id, 1);
+      expect((await admit(key, { tokens: 90, model })).says).toBe("rate_limit_exceeded");
+    });
+
     test("a request of more tokens than a whole minute never fits, and says so", async () => {
       const key = await customer();
       await set(key, { tokensPerMinute: 100 });
@@ -237,6 +274,24 @@ export function rateConformance(store: string, open: Open): void {
       ]);
       await world.void(key, third.id, false);
       expect((await admit(key)).says).toBe("admitted");
+    });
+
+    test("a request that ends in the very commit in which its limit begins to count is not counted", async () => {
+      const model = "begun";
+      await world.publish({ model });
+      const key = await customer();
+      const going = await Promise.all([admit(key, { model }), admit(key, { model }), admit(key, { model })]);
+      await set({ organizationId: "", keyId: "" }, { concurrent: 3 }, { model });
+      const [settled, voided] = going.map(({ id }) => id);
+      const [, , next] = await Promise.all([
+        settle(key, settled ?? ""),
+        world.void(key, voided ?? "", true),
+        admit(key, { model }),
+      ]);
+      expect(next.says).toBe("admitted");
+      expect((await findRateLimits(ledger, { ...key, keyId: "", model }, defaults)).running).toBe(2);
+      expect((await ledger.audit()).violations).toEqual([]);
+      expect(await letIn(2, () => admit(key, { model }))).toBe(1);
     });
 
     test("of many at once exactly as many are let in as there is room for, with their limits in one commit", async () => {

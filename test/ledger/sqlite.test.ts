@@ -208,6 +208,40 @@ describe("SQLite: the audit finds what is planted", () => {
       ["INSERT INTO topup SELECT org_id, 'x', 'y', kind, amount, balance_after, txn, at FROM topup"],
       "I16",
     ],
+    [
+      "the amount of a top-up",
+      ["DROP TRIGGER topup_no_update", "UPDATE topup SET amount = amount + 1"],
+      "I16",
+    ],
+    [
+      "what was paid in, as granted",
+      ["UPDATE org_balance SET granted = granted + purchased, purchased = 0"],
+      "I12",
+    ],
+    [
+      "a debt for something that was never spent",
+      ["UPDATE org_balance SET spent = spent + 1, debt = debt + 1"],
+      "I12",
+    ],
+    [
+      "limits that nobody looks for",
+      [
+        "INSERT INTO rate_limit (org_id, key_id, model, concurrent, requests_tat, tokens_tat, used_tat, running, since) SELECT org_id, '', '', 1, 0, 0, 0, 0, 0 FROM org_balance",
+      ],
+      "I19",
+    ],
+    [
+      "a limit for every organization that nobody looks for",
+      [
+        "INSERT INTO rate_limit (org_id, key_id, model, concurrent, requests_tat, tokens_tat, used_tat, running, since) VALUES ('', '', 'm', 1, 0, 0, 0, 0, 0)",
+      ],
+      "I19",
+    ],
+    [
+      "a prompt bound below what was charged for",
+      ["UPDATE request SET prompt_bound = 49 WHERE state = 'settled'"],
+      "I7",
+    ],
     ["a claim of another key", ["UPDATE claim SET key_id = 'key_other'"], "I10"],
     [
       "another cost in the stored answer",

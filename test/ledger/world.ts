@@ -61,6 +61,14 @@ export const CLASSED: TokenUsage = {
   cacheWriteTokens: 8,
 };
 
+/** Two dollars' tokens, the prompt within the bound of a hold that was lowered. */
+export const OF_LOWERED: TokenUsage = {
+  promptTokens: 100,
+  completionTokens: 100,
+  cachedTokens: null,
+  reasoningTokens: null,
+};
+
 /** One token costs 0.01 dollars, so that tables read in dollars. */
 export const PRICE: PublishedPrice = {
   input_per_million: "10000",

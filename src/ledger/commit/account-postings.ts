@@ -30,6 +30,7 @@ interface Move {
 export class AccountPostings {
   private readonly moves: Move[] = [];
   private readonly merged = new Map<EntryKind, Move>();
+  /** There is something to write beside moves. */
   private marked = false;
   /** As it was loaded, then as each entry leaves it. */
   private readonly running: { available: NanoUsd; held: NanoUsd };
@@ -74,6 +75,11 @@ export class AccountPostings {
   markLimited(): void {
     if (this.balance.limited === 1) return;
     this.balance.limited = 1;
+    this.marked = true;
+  }
+
+  /** The organization's newest stamp moves on, though nothing may be held: whatever ends a right later is not stamped before it. */
+  markAdmitted(): void {
     this.marked = true;
   }
 

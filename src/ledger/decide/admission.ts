@@ -177,6 +177,7 @@ function admit(batch: BatchState, admission: AdmissionRequest, granted: Granted)
   const { plan, routes, postings, month, key, limited } = granted;
   if (plan.hold < 0n) throw new Error(`a hold of ${plan.hold} nano-USD`);
   postings.moveForRequest("hold", plan.hold);
+  postings.markAdmitted();
   month.held = addUsd(month.held, plan.hold);
   month.lastAdmittedAtMs = postings.atMs;
   batch.changes.keyMonths.add(month);

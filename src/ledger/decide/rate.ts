@@ -34,13 +34,15 @@ function comingFor(batch: BatchState, place: RatePlace, atMs: number): readonly 
       const row = rows.rateLimits.get(subject.id) ?? null;
       if (row === null && !limitsAnything(standard)) return [];
       const running = rows.openRequests.get(subject.id) ?? 0;
-      // What makes a row is the first that takes of it.
-      return [
-        limitedOf(batch, subject, { standard, row: row ?? unsetRow(subject, { running, since: atMs - 1 }) }),
-      ];
+      const since = beforeTaking(batch, place, atMs);
+      return [limitedOf(batch, subject, { standard, row: row ?? unsetRow(subject, { running, since }) })];
     }),
   );
 }
+
+/** What makes a row is the first that takes of it; nothing told those of the same millisecond apart, where there are any. */
+const beforeTaking = (batch: BatchState, { organizationId }: RatePlace, atMs: number): number =>
+  batch.postingsOf(organizationId)?.balance.stampedAtMs === atMs ? atMs : atMs - 1;
 
 /** Whether every request counts for something. */
 export const hasDefaults = ({ organization, key }: RateDefaults): boolean =>
@@ -116,8 +118,9 @@ export function takeRate(
     const { requestsPerMinute, tokensPerMinute } = limits;
     if (requestsPerMinute !== null)
       row.requestsTat = takenAt(row.requestsTat, nowUs, costUs(1, requestsPerMinute));
-    if (tokensPerMinute !== null)
-      row.tokensTat = takenAt(row.tokensTat, nowUs, costUs(tokens, tokensPerMinute));
+    // Wherever a limit of tokens comes from, the row knows since when it takes some: those of before give none back.
+    if (tokensPerMinute === null) row.since = Math.max(row.since, postings.atMs);
+    else row.tokensTat = takenAt(row.tokensTat, nowUs, costUs(tokens, tokensPerMinute));
     row.running += 1;
     batch.changes.rateLimits.add(row);
   }
@@ -155,9 +158,19 @@ const standingAt = (
 export function endRate(batch: BatchState, request: RequestRow, usedTokens: number): void {
   const reserved = request.promptBound + request.outputBound;
   const tokens = Math.min(usedTokens, reserved);
+  forgetOpen(batch, request);
   for (const limited of countedFor(batch, request)) {
     limited.row.running = Math.max(0, limited.row.running - 1);
     returnTokens(batch, limited, request, { used: tokens, unused: reserved - tokens });
+  }
+}
+
+/** Those that run were counted before any of them ended in this batch: whoever makes a row of them begins with the rest. */
+function forgetOpen({ rows: { openRequests } }: BatchState, request: RequestRow): void {
+  if (openRequests.size === 0) return;
+  for (const { id } of subjectsOf(request)) {
+    const open = openRequests.get(id);
+    if (open !== undefined) openRequests.set(id, Math.max(0, open - 1));
   }
 }
 

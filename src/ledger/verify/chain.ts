@@ -63,11 +63,10 @@ export class ChainAudit {
       expected: purchased + granted - spent,
       found: available + held - debt,
     });
-    findings.equal("I12 paid in = entries", {
-      ...about,
-      expected: -sums.purchases - sums.grants,
-      found: purchased + granted,
-    });
+    findings.equal("I12 purchased = entries", { ...about, expected: -sums.purchases, found: purchased });
+    findings.equal("I12 granted = entries", { ...about, expected: -sums.grants, found: granted });
+    findings.equal("I12 spent = entries", { ...about, expected: sums.revenue + sums.variance, found: spent });
+    findings.equal("I12 debt = entries", { ...about, expected: -sums.debt, found: debt });
   }
 
   private check(entry: EntryRow): void {

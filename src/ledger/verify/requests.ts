@@ -71,6 +71,7 @@ export function auditCharge(findings: Findings, request: AuditedRequest, release
     });
     return;
   }
+  auditBounds(findings, request);
   if (release === null || evidence === null) {
     findings.violated("I8 charge recomputed", { ...about, expected: "its frozen release", found: "none" });
     return;
@@ -93,6 +94,24 @@ export function auditCharge(findings: Findings, request: AuditedRequest, release
     ...about,
     expected: String(again.minimumApplied),
     found: String(request.minimumApplied),
+  });
+}
+
+/**
+ * What a provider told is held to its quoted bounds by the gateway that admitted the request (money.md §6). Not by older programs, which
+ * named no surface; and what a stream delivered beyond its maximum is charged for as it stands where its owner went before it was cut.
+ */
+function auditBounds(findings: Findings, request: AuditedRequest): void {
+  const { organizationId, requestId, promptTokens, completionTokens, promptBound, outputBound } = request;
+  if (request.evidence !== "provider_usage" || request.surface === null) return;
+  findings.checkedRows("I7 tokens within their bounds", 1);
+  const [prompt, completion] = [promptTokens ?? 0, completionTokens ?? 0];
+  if (prompt <= promptBound && completion <= outputBound) return;
+  findings.violated("I7 tokens within their bounds", {
+    organizationId,
+    requestId,
+    expected: `at most ${promptBound} and ${outputBound}`,
+    found: `${prompt} and ${completion}`,
   });
 }
 

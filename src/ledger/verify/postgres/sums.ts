@@ -3,7 +3,7 @@
 import type { Findings } from "../findings.ts";
 import { int, textOrNull } from "../../cell.ts";
 import { type Asking, askOnce } from "../../postgres/query.ts";
-import { WRONGLY_COUNTED } from "../../rate-running.ts";
+import { UNMARKED, WRONGLY_COUNTED } from "../../rate-running.ts";
 import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 
 interface Check {
@@ -171,8 +171,8 @@ const CHECKS: readonly Check[] = [
     invariant: "I16 each top-up has exactly one entry",
     rows: "SELECT count(*) FROM topup",
     compared: `
-      SELECT t.org_id, t.external_id, '1', (SELECT count(*) FROM ledger_entry e WHERE e.org_id = t.org_id
-          AND e.txn = t.txn AND e.kind = t.kind AND e.reference = ${referenceOf("t")})::text
+      SELECT t.org_id, t.external_id, '1 of ' || t.amount, (SELECT count(*) || ' of ' || coalesce(sum(e.amount), 0) FROM ledger_entry e
+          WHERE e.org_id = t.org_id AND e.txn = t.txn AND e.kind = t.kind AND e.reference = ${referenceOf("t")})
       FROM topup t
       UNION ALL
       SELECT e.org_id, e.reference, '1', '0' FROM ledger_entry e WHERE e.kind IN ('purchase', 'grant')
@@ -213,6 +213,11 @@ const CHECKS: readonly Check[] = [
     invariant: "I19 a limit counts what runs",
     rows: "SELECT count(*) FROM rate_limit",
     compared: `SELECT org_id, key_id || ' ' || model, found::text, running::text FROM (${WRONGLY_COUNTED.postgresql}) AS wrong`,
+  },
+  {
+    invariant: "I19 whose limits there are is marked",
+    rows: "SELECT count(*) FROM rate_limit",
+    compared: UNMARKED,
   },
 ];
 

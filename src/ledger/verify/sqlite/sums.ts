@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import type { Findings } from "../findings.ts";
 import { type Cell, int, textOrNull } from "../../cell.ts";
 import { saturatedSum } from "../../sqlite/saturated-sum.ts";
-import { WRONGLY_COUNTED } from "../../rate-running.ts";
+import { UNMARKED, WRONGLY_COUNTED } from "../../rate-running.ts";
 import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 
 interface Check {
@@ -136,9 +136,10 @@ const CHECKS: readonly Check[] = [
     invariant: "I16 each top-up has exactly one entry",
     rows: "SELECT count(*) FROM topup",
     violations: `
-      SELECT t.org_id, t.external_id, 1, (SELECT count(*) FROM ledger_entry e WHERE e.org_id = t.org_id AND e.txn = t.txn
+      SELECT t.org_id, t.external_id, '1 of ' || t.amount AS expected,
+        (SELECT count(*) || ' of ' || ${saturatedSum("e.amount")} FROM ledger_entry e WHERE e.org_id = t.org_id AND e.txn = t.txn
           AND e.kind = t.kind AND e.reference = json_array(t.source, t.external_id)) AS found
-      FROM topup t WHERE found <> 1
+      FROM topup t WHERE expected <> found
       UNION ALL
       SELECT e.org_id, e.reference, 1, 0 FROM ledger_entry e WHERE e.kind IN ('purchase', 'grant')
         AND NOT EXISTS (SELECT 1 FROM topup t WHERE t.org_id = e.org_id AND t.txn = e.txn AND t.kind = e.kind
@@ -176,6 +177,11 @@ const CHECKS: readonly Check[] = [
     invariant: "I19 a limit counts what runs",
     rows: "SELECT count(*) FROM rate_limit",
     violations: `SELECT org_id, key_id || ' ' || model, found, running FROM (${WRONGLY_COUNTED.sqlite})`,
+  },
+  {
+    invariant: "I19 whose limits there are is marked",
+    rows: "SELECT count(*) FROM rate_limit",
+    violations: UNMARKED,
   },
 ];
 
