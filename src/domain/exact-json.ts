@@ -41,6 +41,14 @@ function replaceUnder(read: unknown, exact: unknown, names: readonly string[]): 
   }
 }
 
+/** The value of a JSON text in which integers that a double may not hold, and all that is larger, are as they were written. */
+export const withLargeNumbers = (text: string): unknown =>
+  EXACT.parse(text, (_, value, { source }) =>
+    typeof value === "number" && source !== undefined && Math.abs(value) > Number.MAX_SAFE_INTEGER
+      ? EXACT.rawJSON(source)
+      : value,
+  );
+
 const exactNumber = (_: string, value: unknown, { source }: { source?: string }): unknown =>
   typeof value === "number" && source !== undefined && String(value) !== source
     ? EXACT.rawJSON(source)
