@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { canonicalJson } from "./canonical-json.ts";
+import { exactObject } from "./exact-json.ts";
 
 /** The same value with the members of every object added in reverse. */
 function reversed(value: unknown): unknown {
@@ -29,6 +30,14 @@ test("nothing of the value is lost, so different values have different texts", (
   expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
   expect(canonicalJson("1")).not.toBe(canonicalJson(1));
   expect(canonicalJson({ a: null })).not.toBe(canonicalJson({}));
+});
+
+test("numbers that no double holds are told apart", () => {
+  const [one, other] = ["175928847299117063", "175928847299117060"].map((id) =>
+    canonicalJson(exactObject(`{"b":[{"id":${id}}],"a":1}`, { read: "before" })),
+  );
+  expect(one).toBe('{"a":1,"b":[{"id":175928847299117063}]}');
+  expect(other).toBe('{"a":1,"b":[{"id":175928847299117060}]}');
 });
 
 test("a key named __proto__ is a key like any other", () => {

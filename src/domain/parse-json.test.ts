@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { refusalOf } from "../gateway/formats/chat-completions/chat-request.fixtures.ts";
-import { parseJson } from "./parse-json.ts";
+import { parseJson, parseRequestJson } from "./parse-json.ts";
 import { referenceParse } from "./parse-json.reference.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -134,6 +134,84 @@ test("it accepts exactly what a plain parser written by the rules accepts, with 
       else expect(JSON.stringify(parseJson(encode(text)))).toBe(JSON.stringify(expected.value));
     }),
     { numRuns: 3_000 },
+  );
+});
+
+/** Where a request holds schemas and arguments, on each surface. */
+const opaque = (inside: string): string[] => [
+  `{"tools":[{"type":"function","function":{"name":"f","parameters":${inside}}}]}`,
+  `{"response_format":{"type":"json_schema","json_schema":{"schema":${inside}}}}`,
+  `{"tools":[{"name":"f","input_schema":${inside},"input_examples":[${inside}]}]}`,
+  `{"messages":[{"content":"a"},{"content":[{"type":"tool_use","input":${inside}}]}]}`,
+  `{"output_config":{"format":{"schema":${inside}}}}`,
+  `{"tools":[{"parameters":${inside}},{"type":"namespace","tools":[{"parameters":${inside}}]}]}`,
+  `{"text":{"format":{"schema":${inside}}}}`,
+];
+const LARGE = ["175928847299117063", "175928847299117060", "-9007199254740993", "9007199254740992"];
+const LARGEST = ["3.4028234663852886e+38", "1.7976931348623157e+308", "-1.0E300"];
+
+test("schemas and arguments of a request keep numbers that no double holds, as they were written", () => {
+  for (const number of [...LARGE, ...LARGEST])
+    for (const text of opaque(`{"a":${number},"b":[{"c":[1,${number}]}]}`)) {
+      expect(JSON.stringify(parseRequestJson(encode(text)))).toBe(text);
+      expect(refusalOf(() => parseJson(encode(text))).message).toContain("beyond 2^53 - 1");
+    }
+});
+
+test.each([
+  '{"max_tokens":N}',
+  '{"temperature":N,"tools":[]}',
+  '{"seed":[N]}',
+  '{"logit_bias":{"1":N}}',
+  '{"metadata":{"a":N}}',
+  '{"thinking":{"budget_tokens":N}}',
+  '{"messages":[{"content":[{"input":N}]}]}',
+  '{"messages":[{"content":[{"input":[N]}]}]}',
+  '{"messages":[{"content":N}]}',
+  '{"messages":[{"input":{"a":N}}]}',
+  '{"tools":[{"parameters":N}]}',
+  '{"tools":[{"strict":N,"parameters":{"a":N}}]}',
+  '{"input":[N]}',
+  '{"input":{"a":N}}',
+  "N",
+  "[N]",
+])("elsewhere a request is refused for them in the same words: %s", (shape) => {
+  for (const number of [...LARGE, ...LARGEST, "1e400"]) {
+    const body = encode(shape.replaceAll("N", number));
+    expect(refusalOf(() => parseRequestJson(body))).toEqual(refusalOf(() => parseJson(body)));
+  }
+});
+
+test("beside such numbers all else is looked at as ever, and what nobody can read is refused", () => {
+  for (const inside of [
+    '{"a":1e400}',
+    '{"a":[-1e400]}',
+    '{"a":N,"a":N}',
+    '{"a":N,"b":"\\u0000"}',
+    '{"a":01,"b":N}',
+  ])
+    for (const text of opaque(inside.replaceAll("N", "175928847299117063")))
+      expect(refusalOf(() => parseRequestJson(encode(text))).code).toBe("invalid_json");
+  const [text = ""] = opaque('{"a":175928847299117063,"__proto__":{"b":1}}');
+  expect(JSON.stringify(parseRequestJson(encode(text)))).toBe(text.replace(',"__proto__":{"b":1}', ""));
+});
+
+test("a body of a million values is not read a second time for one such number", () => {
+  const many = (values: number): Uint8Array =>
+    encode(`{"tools":[{"parameters":{"a":9007199254740993,"b":[${"1,".repeat(values)}1]}}]}`);
+  expect(parseRequestJson(many(1000))).toBeObject();
+  expect(refusalOf(() => parseRequestJson(many(1_000_000))).message).toContain("beyond 2^53 - 1");
+});
+
+test("a request without such numbers is read as every body is", () => {
+  fc.assert(
+    fc.property(fc.oneof(pieces, spelled), (text) => {
+      const expected = referenceParse(text);
+      if (expected === null)
+        expect(refusalOf(() => parseRequestJson(encode(text))).code).toBe("invalid_json");
+      else expect(parseRequestJson(encode(text))).toEqual(parseJson(encode(text)));
+    }),
+    { numRuns: 2_000 },
   );
 });
 

@@ -1,6 +1,7 @@
 // Decodes a request body strictly (wire.md §4.1, hardening.md §2.4): what `JSON.parse` would accept and then guess
 // about (duplicate keys, lone surrogates, NUL, numbers it cannot hold, bottomless nesting) is refused here, so every
 // room below may trust strings and numbers. Below the top, no object has an own `__proto__`.
+import { withLargeNumbers } from "./exact-json.ts";
 import { Refusal } from "./refusals.ts";
 
 const MAX_JSON_DEPTH = 64;
@@ -15,16 +16,41 @@ const CLOSE_BRACE = 0x7d;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/**
+ * Where a request holds what others wrote and read, by the names on the way there: schemas and arguments of tools. Numbers
+ * inside may be larger than we hold; they are never looked at here.
+ */
+const OPAQUE: ReadonlySet<string> = new Set([
+  "messages.content.input",
+  "output_config.format.schema",
+  "response_format.json_schema.schema",
+  "text.format.schema",
+  "tools.function.parameters",
+  "tools.input_examples",
+  "tools.input_schema",
+  "tools.parameters",
+  "tools.tools.parameters",
+]);
+/** Of a body with large numbers, which takes ten times as long to read. */
+const VALUES_MAX = 500_000;
+
 /** Reads the bytes of a body as one JSON value. Throws the refusal `invalid_json` for anything else. */
-export function parseJson(bytes: Uint8Array): unknown {
+export const parseJson = (bytes: Uint8Array): unknown => read(bytes, refuseLarge);
+
+/** The same for a request to a model: numbers that are too large go through as they were written (`exact-json.ts`), where it is opaque. */
+export const parseRequestJson = (bytes: Uint8Array): unknown => read(bytes, withOpaqueNumbers);
+
+function read(bytes: Uint8Array, large: (text: string, value: unknown) => unknown): unknown {
   const text = decode(bytes);
   const membersWritten = countMembersWritten(text, MAX_JSON_DEPTH);
   if (membersWritten === null)
     throw invalidJson(`it is nested deeper than ${MAX_JSON_DEPTH} levels`, "Flatten it.");
-  const value = parse(text);
+  const numbers = { large: false };
+  let value = parse(text);
   // A repeated key collapses in the parsed value, so its members are fewer than the colons that were written.
-  if (countMembers(value) !== membersWritten)
+  if (countMembers(value, numbers) !== membersWritten)
     throw invalidJson("an object has the same key twice", "Send each key once.");
+  if (numbers.large) value = large(text, value);
   if (mayHide(bytes)) inspectStrings(value, "top");
   return value;
 }
@@ -98,23 +124,50 @@ function endOfString(text: string, from: number): number {
   return text.length;
 }
 
-/** Counts the members of all objects in the value, and refuses numbers that JSON text can say and we cannot hold. */
-function countMembers(value: unknown): number {
-  if (typeof value === "number") requireSafeNumber(value);
+/** Counts the members of all objects in the value, and notes whether there are numbers that JSON text can say and we cannot hold. */
+function countMembers(value: unknown, numbers: { large: boolean }): number {
+  if (typeof value === "number" && isLarge(value)) numbers.large = true;
   if (typeof value !== "object" || value === null) return 0;
   let members = 0;
   if (Array.isArray(value)) {
-    for (const item of value) members += countMembers(item);
+    for (const item of value) members += countMembers(item, numbers);
     return members;
   }
   const object = value as Record<string, unknown>;
-  for (const key of Object.keys(object)) members += 1 + countMembers(object[key]);
+  for (const key of Object.keys(object)) members += 1 + countMembers(object[key], numbers);
   return members;
 }
 
-function requireSafeNumber(value: number): void {
-  if (value <= Number.MAX_SAFE_INTEGER && value >= Number.MIN_SAFE_INTEGER) return;
-  throw invalidJson("a number lies beyond 2^53 - 1", "Send a smaller number, or such a value as a string.");
+const isLarge = (value: number): boolean =>
+  value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER;
+
+const tooLarge = (): Refusal =>
+  invalidJson("a number lies beyond 2^53 - 1", "Send a smaller number, or such a value as a string.");
+
+function refuseLarge(): never {
+  throw tooLarge();
+}
+
+/** The value of the text with its large numbers as they were written. */
+function withOpaqueNumbers(text: string, value: unknown): unknown {
+  requireOpaque(value, "", { left: VALUES_MAX });
+  return withLargeNumbers(text);
+}
+
+/** Refuses large numbers that stand elsewhere, and those that nobody can read. `path`: the names on the way to the value. */
+function requireOpaque(value: unknown, path: string | null, values: { left: number }): void {
+  if (--values.left < 0) throw tooLarge();
+  if (typeof value === "number" && isLarge(value) && (path !== null || !Number.isFinite(value)))
+    throw tooLarge();
+  if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) requireOpaque(item, path, values);
+    return;
+  }
+  const object = value as Record<string, unknown>;
+  const opaque = path === null || OPAQUE.has(path);
+  for (const key of Object.keys(object))
+    requireOpaque(object[key], opaque ? null : path === "" ? key : `${path}.${key}`, values);
 }
 
 /** The slower look, taken only when the text holds an escape that could hide NUL or half a character, or `__proto__`. */

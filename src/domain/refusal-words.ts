@@ -177,7 +177,7 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
     next: "the operator has to publish a fresh one",
   },
   route_unhealthy: {
-    happened: "the route failed repeatedly and is being tested",
+    happened: "the route failed repeatedly, for you alone perhaps, and is being tested",
     next: "wait as told, or use another model",
   },
   route_unavailable: {

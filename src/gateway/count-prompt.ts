@@ -75,14 +75,14 @@ function unended(prepared: PreparedRequest, refused: Refused, { kind, tokens }: 
     if ("refusal" in wanted)
       return because(
         { ...refused, refusal: wanted.refusal },
-        "Counting stopped there: the messages have more.",
+        "Counting stopped there: there is more of the messages.",
       );
   }
   return because(
     refused,
     kind === "above"
-      ? `Its figure is an upper bound, one token for each byte of the messages: they were counted up to ${tokens} tokens, already more than ${refused.short?.of === "tokens_per_minute" ? "the model takes" : "the credits cover"}.`
-      : `Its figure is an upper bound, one token for each byte of the messages: they could not be counted within ${COUNTED_WITHIN_MS / 1000} seconds. Send them again later, or shorten them.`,
+      ? `Its figure is an upper bound, one token for each byte of the messages. Counting stopped at ${tokens} tokens, already more than ${refused.short?.of === "tokens_per_minute" ? "the model takes" : "the credits cover"}.`
+      : `Its figure is an upper bound, one token for each byte of the messages. The count took more than ${COUNTED_WITHIN_MS / 1000} seconds. Try again later, or shorten the messages.`,
   );
 }
 

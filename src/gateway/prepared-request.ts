@@ -4,7 +4,7 @@ import type { ChatRequest } from "../domain/chat-request.ts";
 import { fitToRelease } from "../releases/fit.ts";
 import type { Asked } from "../domain/request-log.ts";
 import type { AnswerPrinter } from "./formats/format.ts";
-import { parseJson } from "../domain/parse-json.ts";
+import { parseRequestJson } from "../domain/parse-json.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
 import type { AdmissionRequest, AdmissionPlan, KeyTerms } from "../ledger/ledger.ts";
@@ -108,7 +108,7 @@ async function prepareLarge(
 /** What the body says, or why it is no JSON. */
 function decode(body: Uint8Array): unknown {
   try {
-    return parseJson(body);
+    return parseRequestJson(body);
   } catch (error) {
     return asRefusal(error);
   }

@@ -4,7 +4,7 @@ import { Refusal } from "../domain/refusals.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import type { Uploads } from "../limits/uploads.ts";
 
-const JSON_TYPE = /^application\/json(?:\s*;\s*charset\s*=\s*(?:"utf-8"|utf-8))?\s*;?$/i;
+const JSON_TYPE = /^application\/json(?:\s*;\s*charset\s*=\s*(?:"utf-?8"|utf-?8))?\s*;?$/i;
 
 /** Whose room a body takes, and how much of it there may be. */
 export interface BodyTerms {

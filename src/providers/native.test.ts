@@ -52,6 +52,13 @@ test("an event on several lines goes on as one; an error inside a stream does no
   expect(read(reader, `{"type":"error","error":{"type":"overloaded_error","message":"busy"}}`)).toEqual([]);
 });
 
+test("an event on several lines keeps its numbers as they were written, also those that no double holds", () => {
+  const reader = new NativeReader(new ClaudeReader());
+  const call = `{"type":"tool_use","id":"a","name":"f","input":{"id":175928847299117063,"x":1e400}}`;
+  const event = `{"type":"content_block_start","index":0,"content_block":${call}}`;
+  expect(read(reader, event.replace(",", ",\n"))[0]).toEqual(told("content_block_start", event));
+});
+
 test("an upstream that tells much and says nothing is cut", () => {
   const reader = new NativeReader(new ClaudeReader());
   const ping = `{"type":"ping","filler":"${"x".repeat(1024 * 1024)}"}`;

@@ -1,5 +1,7 @@
 // An answer to a native body: beside what each event says, the event itself, so that it can go on as it came (surfaces.md
 // §4). Money, counts and failures see the parts alone; an event that says nothing yet waits for the first that does.
+import { exactObject } from "../domain/exact-json.ts";
+import type { JsonObject } from "../domain/read-value.ts";
 import type { AnswerReader, EventEnd } from "./codec.ts";
 import { Failure } from "./failure.ts";
 import type { Part } from "./provider.ts";
@@ -81,4 +83,5 @@ function typeOf(data: string): string {
 }
 
 /** An event may have come on several lines; what is printed is one. */
-const oneLine = (data: string): string => (/[\r\n]/.test(data) ? JSON.stringify(JSON.parse(data)) : data);
+const oneLine = (data: string): string =>
+  /[\r\n]/.test(data) ? JSON.stringify(exactObject(data, JSON.parse(data) as JsonObject)) : data;

@@ -104,9 +104,18 @@ test("thoughts stand in front of their calls, those of the first where they stoo
   expect(order(["one"])).toEqual(["one"]);
 });
 
+test("numbers of arguments go on as they were written, also those that no double holds", () => {
+  for (const text of [
+    '{"id":175928847299117063,"rows":[{"id":-9007199254740993}]}',
+    '{"x":1e400,"y":[1E-400]}',
+    '{"price":1234567890.12345678}',
+  ])
+    expect(JSON.stringify(argumentsOf(call("x", text)))).toBe(text);
+});
+
 test("arguments that are no object are shown as they are", () => {
   expect(argumentsOf(call("x", '{"a":1}'))).toEqual({ a: 1 });
   expect(argumentsOf(call("x", " "))).toEqual({});
-  for (const text of ["[1]", "nonsense", '{"a":', "null"])
+  for (const text of ["[1]", "nonsense", '{"a":', "null", "175928847299117063", "[175928847299117063]"])
     expect(argumentsOf(call("x", text))).toEqual({ arguments: text });
 });

@@ -2,6 +2,7 @@
 // and in front of all else; thoughts stand in front of the calls that they led to (wire.md §8.2, §8.4). What a block looks like is
 // each shape's own.
 import type { Message, ToolCall } from "../domain/chat-request.ts";
+import { exactObject } from "../domain/exact-json.ts";
 import { CallIds } from "./call-ids.ts";
 import { isObject, readJson } from "./http/json.ts";
 import { type Placed, withThoughts } from "./thoughts-in-text.ts";
@@ -143,5 +144,5 @@ function mixed<Block, Text extends Block & { text: string }>(
 /** Arguments are text on our side: what is no object there was written by a model that failed, and is shown as it is. */
 export function argumentsOf({ function: { arguments: text } }: ToolCall): Record<string, unknown> {
   const value = text.trim() === "" ? {} : readJson(text);
-  return isObject(value) ? value : { arguments: text };
+  return isObject(value) ? exactObject(text, value) : { arguments: text };
 }

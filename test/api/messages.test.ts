@@ -1,5 +1,6 @@
 // POST /v1/messages on a route of another shape: translated, with every promise of chat completions in the vendor's own words.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { printNumber } from "../../src/domain/print.ts";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { errorBody, eventsOfMessage, finalMessage, readMessage } from "../support/message-schema.ts";
@@ -288,6 +289,29 @@ test("a retry gets the very same bytes and pays nothing; another list of betas u
     const rest = await ask(body, { ...sent, "last-event-id": "3" });
     expect(eventsOfMessage(await rest.text())).toEqual(events.slice(3));
   }
+});
+
+test("a call that comes back with a number that no double holds goes on; under one key another number is another request", async () => {
+  const echoed = (id: string) => ({
+    ...ASKED,
+    model: "thinks-1",
+    tools: [WEATHER],
+    messages: [
+      ...ASKED.messages,
+      {
+        role: "assistant",
+        content: [{ type: "tool_use", id: "toolu_1", name: "weather", input: { id: printNumber(id) } }],
+      },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "rain" }] },
+    ],
+  });
+  const sent = key();
+  const first = await ask(echoed("175928847299117063"), sent);
+  const said = await first.text();
+  expect([first.status, readMessage(said).stop_reason]).toEqual([200, "end_turn"]);
+  expect(await (await ask(echoed("175928847299117063"), sent)).text()).toBe(said);
+  expect((await ask(echoed("175928847299117060"), sent)).status).toBe(422);
+  expect((await ask(echoed("175928847299117060"))).status).toBe(200);
 });
 
 test("a provider that breaks off ends the message with an error and its receipt, charged for what came", async () => {

@@ -179,6 +179,23 @@ test("a megabyte where there is no maximum is held for", async () => {
     expect((await quote({ model: "kept-1", ...asked })).prompt_tokens_max).toBeGreaterThan(100_000);
 });
 
+test("where counting stopped is said in the words of each surface", async () => {
+  const content = 'She said: "it\'s\n\n fine".\n'.repeat(4000);
+  const ask = async (path: string, prompt: object): Promise<string> => {
+    const response = await fetch(`${gateway.baseUrl}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "narrow-1", ...prompt }),
+    });
+    const { error } = (await response.json()) as ErrorJson;
+    expect([response.status, error.code]).toEqual([400, "context_length_exceeded"]);
+    return error.message;
+  };
+  expect(await ask("/responses", { input: content })).toEndWith("there is more of the input.");
+  const messages = [{ role: "user", content }];
+  expect(await ask("/chat/completions", { messages })).toEndWith("there is more of the messages.");
+});
+
 test("what only the bound in bytes refuses, the exact count decides: one token too many is refused, one less is not", async () => {
   const content = 'She said: "it\'s\n\n fine".\n'.repeat(40);
   const ask = (max_tokens: number): Promise<{ status: number; json: ErrorJson }> =>

@@ -95,6 +95,20 @@ test("a model without tools refuses them", async () => {
   expect(reply.status).toBe(400);
 });
 
+test("a schema may bound a number by the largest that there are", async () => {
+  const numbers = { minimum: -1.7976931348623157e308, maximum: 3.4028234663852886e38 };
+  const parameters = { type: "object", properties: { days: { type: "number", ...numbers } } };
+  const tool = { type: "function", function: { name: "get_weather", parameters } };
+  const called = await gateway.chat<ToolAnswer>(customer, { ...body, tools: [tool] });
+  expect([called.status, called.json.choices[0]?.finish_reason]).toEqual([200, "tool_calls"]);
+  const answered = await gateway.chat<ToolAnswer>(customer, {
+    model: "base-preview-v1",
+    messages: [ask],
+    response_format: { type: "json_schema", json_schema: { name: "numbers", schema: parameters } },
+  });
+  expect(answered.status).toBe(200);
+});
+
 test("json_schema answers hold to the schema", async () => {
   const schema = {
     type: "object",

@@ -152,6 +152,7 @@ describe("media types and sizes", () => {
     ["47 text/plain", { "content-type": "text/plain" }],
     ["47 two of them", { "content-type": "application/json, text/plain" }],
     ["48 utf-16", { "content-type": "application/json; charset=utf-16" }],
+    ["48 utf-80", { "content-type": "application/json; charset=utf-80" }],
     ["49 gzip", { "content-type": "application/json", "content-encoding": "gzip" }],
     ["49 br", { "content-type": "application/json", "content-encoding": "br" }],
     ["49 deflate", { "content-type": "application/json", "content-encoding": "deflate" }],
@@ -170,8 +171,9 @@ describe("media types and sizes", () => {
     expect(statusOf(reply)).toBe(415);
   });
 
-  test("charset utf-8 is fine", async () => {
-    expect((await send({ "content-type": "application/json; charset=utf-8" }, plain)).status).toBe(200);
+  test.each(["utf-8", "UTF-8", '"utf-8"', "utf8", '"UTF8"'])("charset %s is fine", async (charset) => {
+    const type = `application/json; charset=${charset}`;
+    expect((await send({ "content-type": type }, plain)).status).toBe(200);
   });
 
   test("51 a body over the limit by Content-Length is refused readably", async () => {

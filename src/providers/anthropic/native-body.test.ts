@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { UNSIGNED } from "../../domain/carried-state.ts";
 import type { ChatRequest } from "../../domain/chat-request.ts";
 import type { Price } from "../../domain/price.ts";
+import { printNumber } from "../../domain/print.ts";
 import { promptBound } from "../../pricing/quote.ts";
 import { callDraft, chatRequest } from "../openai/openai.fixtures.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
@@ -55,6 +56,15 @@ const round = (...content: object[]) => [
   { role: "assistant", content },
   { role: "user", content: [result("toolu_1")] },
 ];
+
+test("schemas and arguments keep numbers that no double holds", () => {
+  const numbers = { id: printNumber("175928847299117063") };
+  const call = { ...use("toolu_1"), input: numbers };
+  const [tool] = tools;
+  const typed = [{ ...tool, input_schema: { type: "object", properties: numbers } }];
+  const said = prepared({ ...SIMPLE, tools: typed, messages: round(call) });
+  expect(said.print(64).match(/"id":175928847299117063/g)).toHaveLength(2);
+});
 
 test("order and unknown members go as they were written; model, maximum and thinking are ours", () => {
   const body = {

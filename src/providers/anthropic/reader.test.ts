@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Failure } from "../failure.ts";
 import { answerOf } from "../http/answer.ts";
+import type { Part } from "../provider.ts";
 import { began, ended, finished, grew, heardOf, started, STOPPED } from "./anthropic.fixtures.ts";
 import { ClaudeReader } from "./reader.ts";
 
@@ -192,6 +193,23 @@ test("why it was refused is the refusal, and no content", () => {
     { type: "refusal", choice: 0, text: "Not that." },
     { type: "finish", choice: 0, reason: "content_filter" },
   ]);
+});
+
+test("numbers of arguments that come written leave as they were, also those that no double holds", () => {
+  const input = '{"id":175928847299117063,"rows":[{"id":-9007199254740993}],"x":1e400}';
+  const block = `{"type":"tool_use","id":"toolu_1","name":"f","input":${input}}`;
+  const usage = '"usage":{"input_tokens":1,"output_tokens":1}';
+  const said = (read: (reader: ClaudeReader, parts: Part[]) => void): string => {
+    const parts: Part[] = [];
+    const reader = new ClaudeReader();
+    read(reader, parts);
+    reader.close(parts);
+    return parts.map((part) => (part.type === "tool_arguments" ? part.text : "")).join("");
+  };
+  const body = `{"id":"m","type":"message","content":[${block}],"stop_reason":"tool_use",${usage}}`;
+  expect(said((reader, parts) => reader.whole(body, parts))).toBe(input);
+  const event = `{"type":"content_block_start","index":0,"content_block":${block}}`;
+  expect(said((reader, parts) => reader.event(event, parts))).toBe(input);
 });
 
 test("content that comes written with the beginning counts, and once", () => {

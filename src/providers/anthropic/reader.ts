@@ -34,6 +34,9 @@ interface Open {
   call: { index: number; input: unknown; spoke: boolean } | null;
 }
 
+/** What a model says to a tool goes on as it was said. */
+const EXACT = ["input"];
+
 export class ClaudeReader implements AnswerReader<string> {
   /** The upstream's own id of the answer, once it said one. */
   id: string | null = null;
@@ -58,7 +61,7 @@ export class ClaudeReader implements AnswerReader<string> {
 
   event(data: string, parts: Part[]): EventEnd {
     if (data === "") return null;
-    const event = readObject(data, "the upstream sent an event");
+    const event = readObject(data, "the upstream sent an event", EXACT);
     switch (event["type"]) {
       case "content_block_delta":
         this.grow(event, parts);
@@ -87,7 +90,7 @@ export class ClaudeReader implements AnswerReader<string> {
   }
 
   whole(text: string, parts: Part[]): void {
-    const body = readObject(text, "the upstream answered 200 with something");
+    const body = readObject(text, "the upstream answered 200 with something", EXACT);
     if (body["type"] === "error" || isObject(body["error"]))
       throw new Failure("broken", "unknown", "the upstream answered 200 with an error body");
     if (!Array.isArray(body["content"]))

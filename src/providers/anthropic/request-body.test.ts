@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { cpuMs } from "../../../test/support/cpu.ts";
 import { nanoUsd } from "../../domain/money.ts";
+import { printNumber } from "../../domain/print.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import { filePart, samplePdf } from "../../lib/pdf.fixtures.ts";
 import type { ChatRequest, Message } from "../../domain/chat-request.ts";
@@ -86,6 +87,15 @@ test("everything that this shape has a word for, in its words", () => {
     stream: true,
     max_tokens: CEILING,
   });
+});
+
+test("schemas keep numbers that no double holds", () => {
+  const schema = { type: "object", properties: { a: { const: printNumber("175928847299117063") } } };
+  const said = prepared({
+    responseFormat: { type: "json_schema", json_schema: { name: "n", schema } },
+    tools: [{ type: "function", function: { name: "f", parameters: schema } }],
+  }).print(64);
+  expect(said.match(/"const":175928847299117063/g)).toHaveLength(2);
 });
 
 test("what it has no word for is named, or refused where the answer would differ", () => {

@@ -1,5 +1,6 @@
 // Tools, the choice among them, and answers by a schema, in the vendor's words.
 import type { ChatRequest, ToolDefinition } from "../../domain/chat-request.ts";
+import { isExactNumber } from "../../domain/exact-json.ts";
 import { echo, refuse } from "../../domain/read-value.ts";
 import { isObject } from "../http/json.ts";
 import type { Contract } from "./contracts.ts";
@@ -92,7 +93,7 @@ export function formatOf(format: ChatRequest["responseFormat"], model: string): 
 /** The vendor wants every object closed; what a schema says itself stands. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
-  if (!isObject(schema)) return schema;
+  if (!isObject(schema) || isExactNumber(schema)) return schema;
   const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
   const open =
     inner["type"] === "object" &&

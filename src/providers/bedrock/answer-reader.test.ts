@@ -151,6 +151,15 @@ test("a whole answer reads the same: reasoning, text, citations, a call", () => 
   expect(answer.usage).toMatchObject({ promptTokens: 3, completionTokens: 4, serviceTier: "priority" });
 });
 
+test("numbers of arguments that come whole leave as they were written, also those that no double holds", () => {
+  const input = '{"id":175928847299117063,"rows":[{"id":-9007199254740993}],"x":1e400}';
+  const block = `{"toolUse":{"toolUseId":"t","name":"f","input":${input}}}`;
+  const parts: Part[] = [];
+  const body = `{"output":{"message":{"role":"assistant","content":[${block}]}},"stopReason":"tool_use"}`;
+  new ConverseReader("nova").whole(body, parts);
+  expect(parts).toContainEqual({ type: "tool_arguments", choice: 0, index: 0, text: input });
+});
+
 test("stop and usage end it, whichever comes first; neither alone does", () => {
   const usage = { kind: "event", type: "metadata", payload: '{"usage":{"inputTokens":1,"outputTokens":2}}' };
   const stopped = { kind: "event", type: "messageStop", payload: '{"stopReason":"end_turn"}' };

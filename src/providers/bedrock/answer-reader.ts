@@ -15,6 +15,8 @@ import { converseUsage } from "./usage.ts";
 /** Of signatures and signed text that is kept for a call: a bound, far above any model's. */
 const KEPT_CHARACTERS_MAX = 4 * 1024 * 1024;
 const CHOICE = 0;
+/** What a model says to a tool goes on as it was said. */
+const EXACT = ["input"];
 
 /** Reasoning of one block, until its proof is whole. */
 interface OpenReasoning {
@@ -46,7 +48,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
 
   event({ kind, type, payload }: BedrockEvent, parts: Part[]): EventEnd {
     if (kind !== "event") return exceptionOf(type, payload);
-    const told = readObject(payload === "" ? "{}" : payload, "the upstream sent an event");
+    const told = readObject(payload === "" ? "{}" : payload, "the upstream sent an event", EXACT);
     switch (type) {
       case "contentBlockStart":
         this.blockStart(told, parts);
@@ -69,7 +71,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   }
 
   whole(text: string, parts: Part[]): void {
-    const body = readObject(text, "the upstream answered 200 with something");
+    const body = readObject(text, "the upstream answered 200 with something", EXACT);
     const message = isObject(body["output"]) ? body["output"]["message"] : undefined;
     const content = isObject(message) ? message["content"] : undefined;
     if (!Array.isArray(content))

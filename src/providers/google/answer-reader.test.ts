@@ -51,6 +51,27 @@ test("a call: its signature leaves once, with its first delta, and names who iss
   expect(parts[2]).toHaveProperty("id", expect.stringMatching(/^call_/)); // an id is told once
 });
 
+test("numbers of arguments leave as they were written, whole or in pieces, also those that no double holds", () => {
+  const told = (call: string): string => {
+    const event = `{"candidates":[{"content":{"parts":[{"functionCall":${call}}]},"finishReason":"STOP","avgLogprobs":-1.0}]}`;
+    const parts: Part[] = [];
+    const reader = new GeminiReader({ choices: 1, topLogprobs: null, issuer: () => ISSUER });
+    reader.event(event, parts);
+    reader.close(parts);
+    const whole: Part[] = [];
+    new GeminiReader({ choices: 1, topLogprobs: null, issuer: () => ISSUER }).whole(event, whole);
+    const [streamed, answered] = [parts, whole].map((all) =>
+      all.map((part) => (part.type === "tool_arguments" ? part.text : "")).join(""),
+    );
+    expect(answered).toStartWith(streamed?.slice(0, -1) ?? "");
+    return streamed ?? "";
+  };
+  const args = '{"id":175928847299117063,"rows":[{"id":-9007199254740993,"n":1}],"x":1e400}';
+  expect(told(`{"name":"a","args":${args}}`)).toBe(args);
+  const piece = '{"jsonPath":"$.id","numberValue":175928847299117063}';
+  expect(told(`{"name":"a","partialArgs":[${piece}]}`)).toBe('{"id":175928847299117063}');
+});
+
 test.each<[string, string]>([
   ["STOP", "stop"],
   ["MAX_TOKENS", "length"],

@@ -22,6 +22,8 @@ export interface GeminiReaderOptions {
 }
 
 const ID_CHARACTERS_MAX = 200;
+/** What a model says to a tool goes on as it was said. */
+const EXACT = ["args", "partialArgs"];
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
 /** What of one choice is remembered. */
@@ -49,14 +51,14 @@ export class GeminiReader implements AnswerReader<string> {
   event(data: string, parts: Part[]): EventEnd {
     if (data === "") return null;
     if (data.startsWith("[")) return endOf(data);
-    const body = readObject(data, "the upstream sent an event");
+    const body = readObject(data, "the upstream sent an event", EXACT);
     if (body["error"]) return geminiError(body["error"]);
     this.read(body, parts);
     return null;
   }
 
   whole(text: string, parts: Part[]): void {
-    const body = readObject(text, "the upstream answered 200 with something");
+    const body = readObject(text, "the upstream answered 200 with something", EXACT);
     if (body["error"]) throw new Failure("broken", "unknown", "the upstream answered 200 with an error body");
     this.read(body, parts);
     // A whole body is its own proof of an end.

@@ -1,5 +1,6 @@
 // The arguments of a call that come in pieces, each with its place (`$.rows[0].name`), as the JSON text that they make: told
 // as it grows, so that a long one is no silence. A place that was left is not entered again: its text has been told.
+import { isExactNumber } from "../../domain/exact-json.ts";
 import { Failure } from "../failure.ts";
 import { isObject } from "../http/json.ts";
 
@@ -101,7 +102,7 @@ export class PartialArguments {
 
 /** A number, a truth, or nothing. */
 function valueText({ numberValue, boolValue }: Record<string, unknown>): string {
-  if (typeof numberValue === "number" || typeof boolValue === "boolean")
+  if (typeof numberValue === "number" || isExactNumber(numberValue) || typeof boolValue === "boolean")
     return JSON.stringify(numberValue ?? boolValue);
   return "null";
 }

@@ -1,18 +1,26 @@
 // A provider's JSON text, read no deeper than anything downstream can print: `JSON.parse` takes a hundred thousand nested
 // lists, and everything that walks or prints them afterwards runs out of stack.
+import { withExact } from "../../domain/exact-json.ts";
 import { countMembersWritten } from "../../domain/parse-json.ts";
 import { Failure } from "../failure.ts";
 
 /** Far above what any provider nests, far below what a stack holds. */
 const DEPTH_MAX = 256;
 
-/** The text as one JSON object. Throws `Failure` `broken`, beginning with `what`, for anything else. */
-export function readObject(text: string, what: string): Record<string, unknown> {
+/**
+ * The text as one JSON object. Throws `Failure` `broken`, beginning with `what`, for anything else. What stands under one of
+ * the names `exact`, at any depth, has its numbers as they were written.
+ */
+export function readObject(
+  text: string,
+  what: string,
+  exact: readonly string[] = [],
+): Record<string, unknown> {
   const value = readJson(text);
   if (value === undefined)
     throw new Failure("broken", "unknown", `${what} that is not JSON, or nested too deeply`);
   if (!isObject(value)) throw new Failure("broken", "unknown", `${what} that is no object`);
-  return value;
+  return withExact(text, value, exact);
 }
 
 /** The text as a JSON value; undefined when it is none, or is nested too deeply. */

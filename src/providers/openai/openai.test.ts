@@ -224,7 +224,7 @@ test("keep-alives and empty data are swallowed and do not extend the limits", as
   await upstream.got[0]?.closed;
 });
 
-test("silence in mid-stream and a total that is over are timeouts", async () => {
+test("silence in mid-stream is a timeout, a total that is over while it speaks a deadline", async () => {
   await using silent = await startUpstream(({ socket }) =>
     socket.write(STREAM_HEAD + event(delta({ content: "a" }))),
   );
@@ -237,7 +237,7 @@ test("silence in mid-stream and a total that is over are timeouts", async () => 
     socket.once("close", () => clearInterval(timer));
   });
   const total = await collect(providerAt(slow.url, { timeouts: { ...FAR, totalMs: 60 } }), streamCall());
-  expect(total.failure).toMatchObject({ reason: "timeout", executed: "unknown" });
+  expect(total.failure).toMatchObject({ reason: "deadline", executed: "unknown" });
   expect(text(total.parts)).toStartWith("a");
 });
 

@@ -183,6 +183,17 @@ test("arguments as an object become text, the old function_call becomes a tool c
   expect(old).toMatchObject([{ name: "one", arguments: "{}" }]);
 });
 
+test("numbers of arguments that come as an object leave as they were written, also those that no double holds", () => {
+  const input = '{"id":175928847299117063,"rows":[{"id":-9007199254740993}],"x":1e400}';
+  const called = `[{"index":0,"id":"c","function":{"name":"f","arguments":${input}}}]`;
+  const told: Part[] = [];
+  const reader = (): ChunkReader => new ChunkReader({ choices: 1, logprobs: true, family: "acme" });
+  reader().event(`{"choices":[{"index":0,"delta":{"tool_calls":${called}}}]}`, told);
+  reader().whole(`{"choices":[{"index":0,"message":{"tool_calls":${called}}}]}`, told);
+  const text = told.flatMap((part) => (part.type === "tool_arguments" ? [part.text] : []));
+  expect(text).toEqual([input, input]);
+});
+
 test("provider state leaves on the call's first part, under the provider's name", () => {
   const [first] = partsOf([named("one", { index: 0, id: "a", extra_content: { google: { s: 1 } } })]);
   expect(first).toMatchObject({ type: "tool_call", extraContent: { acme: { google: { s: 1 } } } });

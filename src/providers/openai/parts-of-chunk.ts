@@ -6,7 +6,7 @@ import { Annotations } from "./annotations.ts";
 import { readFinishReason } from "./finish-reason.ts";
 import type { FinishReason, Part } from "../provider.ts";
 import { readReasoning, readText } from "./read-content.ts";
-import { ToolCalls } from "./tool-calls.ts";
+import { EXACT, ToolCalls } from "./tool-calls.ts";
 import { isObject, readObject } from "../http/json.ts";
 import { errorOf } from "./read-error.ts";
 import { wholeAsChunk } from "./whole-answer.ts";
@@ -44,7 +44,7 @@ export class ChunkReader implements AnswerReader<string> {
   event(data: string, parts: Part[]): EventEnd {
     if (data.startsWith("[DONE]")) return "done";
     if (data === "") return null;
-    const chunk = readObject(data, "the upstream sent an event");
+    const chunk = readObject(data, "the upstream sent an event", EXACT);
     if (chunk["error"]) return errorOf(chunk["error"]);
     if (chunk["object"] === "error") return errorOf(chunk);
     this.read(chunk, parts);

@@ -16,6 +16,9 @@ interface Call {
   extra: Record<string, unknown> | null;
 }
 
+/** Where they say them as an object, its numbers go on as they were written. */
+export const EXACT = ["arguments"];
+
 export class ToolCalls {
   private readonly calls: Call[] = [];
   private readonly byIndex = new Map<number, Call>();

@@ -2,10 +2,11 @@
 // proves nothing about the call (wire.md §8.3).
 import { Failure } from "../failure.ts";
 import { isObject, readObject } from "../http/json.ts";
+import { EXACT } from "./tool-calls.ts";
 
 /** Throws `Failure` for a text that is no answer. */
 export function wholeAsChunk(text: string): Record<string, unknown> {
-  const body = readObject(text, "the upstream answered 200 with something");
+  const body = readObject(text, "the upstream answered 200 with something", EXACT);
   if (body["error"] || body["object"] === "error")
     throw new Failure("broken", "unknown", "the upstream answered 200 with an error body");
   const choices = Array.isArray(body["choices"]) ? (body["choices"] as unknown[]).filter(isObject) : [];

@@ -138,8 +138,9 @@ function calledTools({
   const last = messages.at(-1);
   if (choice === "none" || last === undefined || last.role === "tool") return [];
   const text = messageText(last);
+  const words = new Set(text.split(/[^\w-]+/));
   const named = tools.filter(({ function: tool }) => namedBy(choice) === tool.name);
-  const said = tools.filter(({ function: tool }) => text.split(/[^\w-]+/).includes(tool.name));
+  const said = tools.filter(({ function: tool }) => words.has(tool.name));
   const within = tools.filter(({ function: tool }) => text.includes(tool.name)).slice(0, 1);
   const first = choice === "required" ? tools.slice(0, 1) : [];
   const chosen = [named, said, within, first].find((some) => some.length > 0) ?? [];

@@ -1,24 +1,39 @@
 // A value that satisfies a JSON schema, the same one each time: what a simulated tool call or structured answer holds.
+// A caller wrote the schema, so it is small whatever that asks for.
 
 type Schema = Record<string, unknown>;
 
 const isSchema = (value: unknown): value is Schema =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Depth is bounded, for schemas that name themselves. */
-export function valueOf(schema: unknown, depth = 0): unknown {
-  if (!isSchema(schema) || depth > 16) return "text";
+const DEPTH_MAX = 16;
+const TEXT_LENGTH_MAX = 4096;
+/** Of one value: its members and the letters that its texts must have, together. */
+const ROOM = 16_384;
+
+interface Place {
+  depth: number;
+  room: { left: number };
+}
+
+/** Satisfied as far as the bounds allow. */
+export const valueOf = (schema: unknown): unknown => filled(schema, { depth: 0, room: { left: ROOM } });
+
+function filled(schema: unknown, { depth, room }: Place): unknown {
+  room.left -= 1;
+  if (!isSchema(schema) || depth > DEPTH_MAX) return "text";
+  const below = { depth: depth + 1, room };
   if ("const" in schema) return schema["const"];
   if (Array.isArray(schema["enum"]) && schema["enum"].length > 0) return schema["enum"][0] as unknown;
   for (const word of ["anyOf", "oneOf", "allOf"]) {
     const branches = schema[word];
-    if (Array.isArray(branches) && branches.length > 0) return valueOf(branches[0], depth + 1);
+    if (Array.isArray(branches) && branches.length > 0) return filled(branches[0], below);
   }
   switch (typeOf(schema)) {
     case "object":
-      return objectOf(schema, depth);
+      return objectOf(schema, below);
     case "array":
-      return schema["minItems"] === 0 ? [] : [valueOf(schema["items"], depth + 1)];
+      return schema["minItems"] === 0 ? [] : [filled(schema["items"], below)];
     case "integer":
     case "number":
       return typeof schema["minimum"] === "number" ? Math.ceil(schema["minimum"]) : 1;
@@ -27,7 +42,7 @@ export function valueOf(schema: unknown, depth = 0): unknown {
     case "null":
       return null;
     default:
-      return typeof schema["minLength"] === "number" ? "text".padEnd(schema["minLength"], "t") : "text";
+      return textOf(schema, room);
   }
 }
 
@@ -38,10 +53,22 @@ function typeOf(schema: Schema): string {
   return isSchema(schema["properties"]) ? "object" : "string";
 }
 
-function objectOf(schema: Schema, depth: number): Schema {
+function textOf({ minLength }: Schema, room: Place["room"]): string {
+  if (typeof minLength !== "number") return "text";
+  const length = Math.max(0, Math.min(minLength, TEXT_LENGTH_MAX, room.left));
+  room.left -= length;
+  return "text".padEnd(length, "t");
+}
+
+function objectOf(schema: Schema, below: Place): Schema {
   const properties = isSchema(schema["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema["required"])
     ? schema["required"].map(String)
     : Object.keys(properties);
-  return Object.fromEntries(required.map((name) => [name, valueOf(properties[name], depth + 1)]));
+  const members: [string, unknown][] = [];
+  for (const name of new Set(required)) {
+    if (below.room.left <= 0) break;
+    members.push([name, filled(properties[name], below)]);
+  }
+  return Object.fromEntries(members);
 }

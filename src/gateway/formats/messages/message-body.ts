@@ -1,7 +1,7 @@
 // The body of a message that is not streamed: built from what a provider of another shape said, or the vendor's own body with
 // our names and figures in it, every other word of it and their order untouched (surfaces.md §4).
-import { exactJson } from "../../../domain/exact-json.ts";
-import type { JsonObject } from "../../../domain/read-value.ts";
+import { exactObject } from "../../../domain/exact-json.ts";
+import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { Answer, AnswerChoice } from "../../../providers/provider.ts";
 import type { AnswerFigures, AnswerHead } from "../format.ts";
@@ -57,8 +57,8 @@ function contentOf({ reasoning, content, refusal, toolCalls, annotations }: Answ
 function inputOf(text: string): unknown {
   if (text.trim() === "") return {};
   try {
-    const input: unknown = exactJson(text);
-    if (typeof input === "object" && input !== null && !Array.isArray(input)) return input;
+    const input: unknown = JSON.parse(text);
+    if (isJsonObject(input)) return exactObject(text, input);
   } catch {
     // the model failed: its words are shown below
   }

@@ -152,6 +152,22 @@ test("an error at any place closes what is open, and nothing follows it", () => 
   );
 });
 
+test("a call that an upstream of this shape tells whole keeps its numbers, at the beginning and under another index", () => {
+  const events = new MessageEvents(HEAD, false);
+  const call = '{"type":"tool_use","id":"a","name":"f","input":{"id":175928847299117063,"x":1e400}}';
+  const told = (event: string, rest: string) => ({
+    type: "native" as const,
+    choice: 0 as const,
+    event,
+    data: `{"type":"${event}",${rest}}`,
+  });
+  const said =
+    events.begin(GATEWAY) +
+    events.part(told("message_start", `"message":{"content":[${call}]}`)) +
+    events.part(told("content_block_start", `"index":7,"content_block":${call}`));
+  expect(said.split(call)).toHaveLength(3);
+});
+
 test("a call that goes on behind words has no place any more: that is said, not swallowed", () => {
   const events = new MessageEvents(HEAD, false);
   events.part({ type: "tool_call", choice: 0, index: 0, id: "a", name: "weather" });

@@ -1,4 +1,5 @@
 // What an upstream of this very shape has told of its stream: the few events that are read before they go on, or wait.
+import { withExact } from "../../../domain/exact-json.ts";
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 
@@ -105,5 +106,5 @@ export class NativeEvents {
 
 const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-/** The reader of the upstream has read it before: it is an object. */
-const read = (data: string): JsonObject => objectOf(JSON.parse(data));
+/** The reader of the upstream has read it before: it is an object. What it says to a tool is printed as it was said. */
+const read = (data: string): JsonObject => withExact(data, objectOf(JSON.parse(data)), ["input"]);

@@ -36,7 +36,8 @@ export const NO_TOOLS: OfferedTools = { definitions: [], byHeard: new Map(), dro
 
 const HEARD_LENGTH_MAX = 64;
 const NAME_LENGTH_MAX = 128;
-const KINDS = ["function", "custom", "namespace"] as const;
+const SINGLE = ["function", "custom"] as const;
+const KINDS = [...SINGLE, "namespace"] as const;
 /** Searches are paid by the piece; clients offer them unasked. */
 const DROPPABLE = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/;
 const TOOLS: Place = { parent: null, step: "tools" };
@@ -65,7 +66,7 @@ export function parseOfferedTools(value: unknown): OfferedTools {
     if (DROPPABLE.test(type)) dropped.push(index);
     else if (type === "namespace") addGroup(tool, at, add);
     else if (type === "function" || type === "custom") add(tool, null, at);
-    else throw notOpen(type, at);
+    else throw notOpen(type, at, KINDS);
   }
   return { definitions, byHeard, dropped };
 }
@@ -81,18 +82,28 @@ function addGroup(
     const place: NonNullable<Place> = { parent: inside, step: index };
     const tool = readObject(item, inside, index);
     if (tool.type !== "function" && tool.type !== "custom")
-      throw notOpen(readString(tool.type, place, "type"), place);
+      throw notInside(readString(tool.type, place, "type"), place);
     add(tool, namespace, place);
   }
 }
 
-const notOpen = (type: string, at: NonNullable<Place>): Error =>
+const notOpen = (type: string, at: NonNullable<Place>, kinds: readonly string[]): Error =>
   refuse(
     "unsupported_value",
     at,
     "type",
-    `${echo(type)} is not open: it would run, and cost, at the provider. Send one of ${list(KINDS)}.`,
+    `${echo(type)} is not open: it would run, and cost, at the provider. Send one of ${list(kinds)}.`,
   );
+
+const notInside = (type: string, at: NonNullable<Place>): Error =>
+  type === "namespace"
+    ? refuse(
+        "unsupported_value",
+        at,
+        "type",
+        `\`namespace\` cannot stand inside another one. Send one of ${list(SINGLE)}.`,
+      )
+    : notOpen(type, at, SINGLE);
 
 /** The name of a tool or of a group: 1 to 128 letters, digits, `_` and `-`. */
 export const readToolName = (value: unknown, at: Place): string => readName(value, at, NAME_LENGTH_MAX);

@@ -23,6 +23,11 @@ const refusals: [code: string, param: string, also: object][] = [
     "tools[0].tools[0].type",
     { tools: [{ type: "namespace", name: "a", tools: [{ type: "web_search" }] }] },
   ],
+  [
+    "unsupported_value",
+    "tools[0].tools[1].type",
+    { tools: [{ type: "namespace", name: "a", tools: [look, { type: "namespace", name: "b", tools: [] }] }] },
+  ],
   ["invalid_request", "tools[1].name", { tools: [look, look] }],
   [
     "array_above_max_length",
@@ -101,6 +106,12 @@ const refusals: [code: string, param: string, also: object][] = [
   ["invalid_request", "model", { model: undefined }],
   ["invalid_request", "input", { input: null }],
 ];
+
+test("a group in a group is refused as what it is, and not asked for again", () => {
+  const inner = { type: "namespace", name: "b", tools: [look] };
+  const [, , message] = refused({ tools: [{ type: "namespace", name: "a", tools: [inner] }] });
+  expect(message).toEndWith('cannot stand inside another one. Send one of "function", "custom".');
+});
 
 test.each(refusals)("what is wrong is refused with %s at %s", (code, param, also) => {
   expect(refused(also).slice(0, 2)).toEqual([code, param]);

@@ -1,6 +1,7 @@
 // A refusal speaks of the fields that this surface's callers wrote.
 import { expect, test } from "bun:test";
 import { Refusal } from "../../../domain/refusals.ts";
+import { refusalOf } from "../chat-completions/chat-request.fixtures.ts";
 import { parseResponseRequest } from "./parse-response-request.ts";
 import { printResponseError } from "./response-errors.ts";
 import { sentFieldsOf } from "./sent-response-fields.ts";
@@ -33,6 +34,26 @@ test("a field has the name that it has here; all else is told as it is", () => {
       error: { param: here },
     });
 });
+
+test("log probabilities are refused as the caller asked for them", () => {
+  const text = "`logprobs` is not offered by model `m`. Remove the field.";
+  expect(printed(new Refusal("unsupported_parameter", text, { param: "logprobs" }))).toMatchObject({
+    error: {
+      message: "`message.output_text.logprobs` is not offered by model `m`. Remove the field.",
+      param: "include",
+    },
+  });
+});
+
+test.each(["messages", "max_tokens", "response_format", "reasoning_effort", "logprobs"])(
+  "a field of another surface is refused by the name under which it came: %s",
+  (name) => {
+    const refusal = refusalOf(() => parseResponseRequest({ model: "m", input: "Hi", [name]: {} }));
+    expect(printed(refusal)).toMatchObject({
+      error: { message: refusal.message, param: name, code: "unknown_parameter" },
+    });
+  },
+);
 
 test("what a provider finds wrong is the caller's to mend where the caller wrote it, and not what was chosen here", () => {
   const { request } = parseResponseRequest({

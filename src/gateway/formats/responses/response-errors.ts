@@ -11,11 +11,14 @@ const FIELDS: Record<string, string> = {
   max_completion_tokens: "max_output_tokens",
   response_format: "text.format",
   reasoning_effort: "reasoning.effort",
+  logprobs: "include",
 };
+/** Where the words are more exact than the field. */
+const WORDS: Record<string, string> = { ...FIELDS, logprobs: "message.output_text.logprobs" };
 const FIELD =
-  /(?<![\w.])(?:messages|max_tokens|max_completion_tokens|response_format|reasoning_effort)(?!\w)/g;
+  /(?<![\w.])(?:messages|max_tokens|max_completion_tokens|response_format|reasoning_effort|logprobs)(?!\w)/g;
 
-const translated = (text: string): string => text.replace(FIELD, (name) => FIELDS[name] ?? name);
+const translated = (text: string): string => text.replace(FIELD, (name) => WORDS[name] ?? name);
 
 /** A path into what the rooms below read is no path of this body: its field is. */
 function paramOf(param: string | null): string | null {
@@ -25,8 +28,10 @@ function paramOf(param: string | null): string | null {
   return field === "messages" && rest !== "" ? name : name + rest;
 }
 
-/** As far as it is printed: headers are those of the refusal itself. */
-function inOurWords({ code, message, details, type, param }: Refusal): Refusal {
+/** As far as it is printed: headers are those of the refusal itself. A field that is none here is one that the caller wrote. */
+function inOurWords(refusal: Refusal): Refusal {
+  const { code, message, details, type, param } = refusal;
+  if (code === "unknown_parameter") return refusal;
   const told = { param: paramOf(param), type, ...(details && { details }) };
   return new Refusal(code, translated(message), told);
 }

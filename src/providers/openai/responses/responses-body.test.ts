@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { NativeBody } from "../../../domain/native-body.ts";
+import { printNumber } from "../../../domain/print.ts";
 import { openAiCodec } from "../codec.ts";
 import { DIALECTS } from "../dialects.ts";
 import { callDraft, chatRequest, streamCall } from "../openai.fixtures.ts";
@@ -33,6 +34,13 @@ test("order and unknown members stay; model, maximum, store and identifiers are 
       '"user":"hashed","tools":[{"type":"function","name":"a","defer_loading":true}],"store":false,"max_output_tokens":64}',
   );
   expect(body.model).toBe("public");
+});
+
+test("schemas keep numbers that no double holds", () => {
+  const parameters = { type: "object", properties: { a: { maximum: printNumber("175928847299117063") } } };
+  const format = { type: "json_schema", name: "n", schema: parameters };
+  const said = sent({ input: "Hi", tools: [{ type: "function", name: "a", parameters }], text: { format } });
+  expect(said.match(/"maximum":175928847299117063/g)).toHaveLength(2);
 });
 
 test("the published mode, the default temperature and the stream are said, where the caller was silent, too", () => {

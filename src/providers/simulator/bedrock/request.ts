@@ -139,12 +139,13 @@ function requireResults(
 ): void {
   const asked = before?.content.flatMap((one) => ("toolUse" in one ? [one.toolUse.toolUseId] : [])) ?? [];
   const told = content.flatMap((one) => ("toolResult" in one ? [one.toolResult.toolUseId] : []));
-  const missing = asked.filter((id) => !told.includes(id));
+  const [calls, results] = [new Set(asked), new Set(told)];
+  const missing = asked.filter((id) => !results.has(id));
   if (missing.length > 0)
     refuse(
       `Expected toolResult blocks at messages.${at}.content for the following Ids: ${missing.join(", ")}`,
     );
-  if (told.length > asked.length || told.some((id) => !asked.includes(id)))
+  if (told.length > asked.length || told.some((id) => !calls.has(id)))
     refuse(`The number of toolResult blocks at messages.${at}.content exceeds the toolUse blocks of before.`);
 }
 
