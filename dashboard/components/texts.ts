@@ -32,7 +32,12 @@ export const tableTexts = {
   fewerFilters: "Fewer filters",
 } as const;
 
-export const copyTexts = { copy: "Copy", copied: "Copied" } as const;
+export const copyTexts = {
+  copy: "Copy",
+  copied: "Copied",
+  byHand: "The browser lets no page copy here. This is the text, to be copied by hand:",
+  text: "Text to copy",
+} as const;
 
 export const dialogTexts = {
   cancel: "Cancel",
