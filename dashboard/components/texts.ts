@@ -44,6 +44,8 @@ export const dialogTexts = {
   close: "Close",
   save: "Save",
   typeName: "Type the name to confirm",
+  typeEmail: "Type the email address to confirm",
+  orId: (id: string) => `Or its id: ${id}`,
 } as const;
 
 export const rateTexts = {

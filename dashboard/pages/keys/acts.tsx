@@ -186,6 +186,7 @@ function Revoke({ org, of, onClose }: ActProps & { of: Key }) {
     <ConfirmDialog
       title={words.revokeTitle(of.name)}
       name={of.name}
+      id={of.id}
       action={words.revokeAction(of.name)}
       mutation={revoke}
       onClose={onClose}

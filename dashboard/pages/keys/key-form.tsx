@@ -70,11 +70,13 @@ export function EditKeyDialog(props: EditKeyProps) {
   const { org, onClose, onSubmit, mutation, of, now } = props;
   const [name, setName] = useState(of.name);
   const [typed, setTyped] = useState(typedOf(of));
+  // A name that was given before today's rules stays as it is.
+  const renamed = (name !== of.name || now !== null) && { name: name.trim() };
   return (
     <FormDialog
       title={words.editTitle(of.name)}
       onClose={onClose}
-      onSubmit={() => onSubmit({ name: name.trim(), ...sentOf(typed, of) })}
+      onSubmit={() => onSubmit({ ...renamed, ...sentOf(typed, of) })}
       action={dialogTexts.save}
       mutation={mutation}
       now={now && factsOf(now)}

@@ -1,0 +1,85 @@
+// Forms and questions, as hands meet them: names that are hard to type, clicks beside them, where the focus is afterwards.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
+import { path } from "../../dashboard/path-builder.ts";
+import { dialogTexts, pageNames } from "../../dashboard/components/texts.ts";
+import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
+import { teamTexts as team } from "../../dashboard/pages/team/texts.ts";
+import type { Dashboard, Visitor } from "./dashboard.ts";
+import { type Seeded, startSeeded } from "./fixture.ts";
+import { rowsOf } from "./steps.ts";
+
+let dashboard: Dashboard;
+let seeded: Seeded;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  ({ dashboard, seeded, visitor } = await startSeeded());
+});
+afterAll(() => dashboard.stop());
+
+const button = (name: string): Locator => visitor.page.getByRole("button", { name, exact: true });
+
+/** A key whose name was stored before today's rules. */
+async function keyNamed(name: string): Promise<string> {
+  const { id } = await dashboard.root.app("POST /orgs/{org}/keys", { org: seeded.org }, { name: "before" });
+  await dashboard.gateway.tamper(`UPDATE api_key SET name = ?1 WHERE key_id = '${id}'`, name);
+  return id;
+}
+
+const NAMES = [
+  { name: "nightly  batch", typed: "nightly batch" },
+  { name: "nightly\u00a0build", typed: "nightly build" },
+  { name: "cafe\u0301", typed: "café" },
+  { name: "Olga’s key", typed: "Olga's key" },
+  { name: "\u202eyek sdrawkcab", typed: "" },
+  { name: "\u200b", typed: "" },
+];
+
+for (const { name, typed } of NAMES)
+  test(`a key is revoked by its name as it is shown, or by its id: ${JSON.stringify(name)}`, async () => {
+    const { page } = visitor;
+    const id = await keyNamed(name);
+    await visitor.open(`${path.organization(seeded.org, "keys")}`);
+    const row = rowsOf(visitor, pageNames.keys).filter({ has: page.locator(`a[href$="/${id}"]`) });
+    const link = row.locator(`a[href$="/${id}"]`);
+    expect((await link.boundingBox())?.width ?? 0).toBeGreaterThan(10);
+    await row.getByRole("button").last().click();
+    await page.getByRole("menuitem", { name: keys.revoke, exact: true }).click();
+    const question = page.getByRole("dialog");
+    await question.getByText(dialogTexts.orId(id)).waitFor();
+    const revoke = question.locator("button[type=submit]");
+    await question.getByLabel(dialogTexts.typeName).fill("something else");
+    expect(await revoke.isDisabled()).toBe(true);
+    await question.getByLabel(dialogTexts.typeName).fill(typed === "" ? id : typed);
+    await revoke.click();
+    await question.waitFor({ state: "detached" });
+    const { status } = await dashboard.root.app("GET /orgs/{org}/keys/{key}", { org: seeded.org, key: id });
+    expect(status).toBe("revoked");
+  });
+
+test("the limit of a key whose name would be refused today can be changed; a new one is not named so", async () => {
+  const id = await keyNamed("\u202eold");
+  const { page } = visitor;
+  await visitor.open(`${path.key(seeded.org, id)}?act=edit`);
+  const form = page.getByRole("dialog");
+  await form.getByLabel(keys.limit).fill("7");
+  await form.getByRole("button", { name: dialogTexts.save, exact: true }).click();
+  await form.waitFor({ state: "detached" });
+  const { limit_usd } = await dashboard.root.app("GET /orgs/{org}/keys/{key}", { org: seeded.org, key: id });
+  expect(limit_usd).toBe("7.000000000");
+  for (const name of ["\u202eold", "\u200b", "\u2066\u2069"])
+    expect((await dashboard.root.try("POST /orgs/{org}/keys", { org: seeded.org }, { name })).status).toBe(
+      400,
+    );
+});
+
+test("who removes a member is asked for the address, by that word", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org, "team"));
+  await button(team.menu(seeded.developer)).click();
+  await page.getByRole("menuitem", { name: team.remove, exact: true }).click();
+  const question = page.getByRole("dialog");
+  await question.getByLabel(dialogTexts.typeEmail).waitFor();
+  expect(await question.getByText(dialogTexts.typeName).count()).toBe(0);
+});
