@@ -8,6 +8,7 @@ import { dialogTexts, meanwhileTexts } from "./texts.ts";
 import { Form } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 import { type Fact, Meanwhile } from "./meanwhile.tsx";
+import { useFocusBack } from "./opener.ts";
 
 interface FrameProps {
   title: string;
@@ -131,6 +132,7 @@ interface Manner {
 function Frame(props: FrameProps & Manner) {
   const { title, onClose, onSubmit, action, mutation, children } = props;
   const { disabled = false, size = "md", danger = false, done = false, quiet = false } = props;
+  useFocusBack();
   return (
     <Modal opened onClose={onClose} title={title} size={size}>
       <Form

@@ -6,6 +6,7 @@ import { type ReactNode, useState } from "react";
 import { secretTexts } from "./texts.ts";
 import { Copyable } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
+import { useFocusBack } from "./opener.ts";
 import { Snippets } from "./snippets.tsx";
 
 export interface Secret {
@@ -28,6 +29,7 @@ const ENV_FILE = { name: "tollgate.env", type: "text/plain" };
 
 export function OnceDialog({ shown, title, lead, env, onClose, children }: OnceDialogProps) {
   const [stored, setStored] = useState(false);
+  useFocusBack(shown !== null);
   const close = (): void => {
     setStored(false);
     onClose();

@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { dialogTexts, pageNames } from "../../dashboard/components/texts.ts";
+import { dialogTexts, pageNames, secretTexts } from "../../dashboard/components/texts.ts";
 import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
 import { teamTexts as team } from "../../dashboard/pages/team/texts.ts";
+import { waitFor } from "../support/wait.ts";
 import type { Dashboard, Visitor } from "./dashboard.ts";
 import { type Seeded, startSeeded } from "./fixture.ts";
-import { rowsOf } from "./steps.ts";
+import { closeSecret, createKey, keyAct, rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
 let seeded: Seeded;
@@ -82,4 +83,56 @@ test("who removes a member is asked for the address, by that word", async () => 
   const question = page.getByRole("dialog");
   await question.getByLabel(dialogTexts.typeEmail).waitFor();
   expect(await question.getByText(dialogTexts.typeName).count()).toBe(0);
+});
+
+/** The accessible name of what has the focus; the tag where it has none. */
+const focused = (): Promise<string> =>
+  visitor.page.evaluate<string>(`(() => {
+    const one = document.activeElement;
+    return one.getAttribute("aria-label") ?? (one.innerText.trim().slice(0, 80) || one.tagName);
+  })()`);
+const focusComesTo = (name: string): Promise<void> =>
+  waitFor(async () => (await focused()) === name, `the focus on ${name}`);
+
+test("after a form or question closes, the focus is on the button that opened it", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org, "keys"));
+  await button(keys.create).click();
+  await page.getByRole("dialog").getByLabel(keys.name, { exact: true }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await focusComesTo(keys.create);
+  for (const act of ["edit", "pause", "revoke"] as const) {
+    const dialog = await keyAct(visitor, "Production", act);
+    await dialog.getByRole("button", { name: dialogTexts.cancel, exact: true }).click();
+    await dialog.waitFor({ state: "detached" });
+    await focusComesTo(keys.menu("Production"));
+  }
+});
+
+test("after a secret that followed on a form, the focus is where the form was opened", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org, "keys"));
+  await createKey(visitor, { name: "Of the focus" });
+  await closeSecret(visitor);
+  await focusComesTo(keys.create);
+  const dialog = await keyAct(visitor, "Of the focus", "replace");
+  await dialog.getByRole("button", { name: keys.replace, exact: true }).click();
+  await page.getByRole("dialog", { name: secretTexts.title }).waitFor();
+  await closeSecret(visitor);
+  await waitFor(async () => (await focused()) !== "BODY", "the focus on something");
+});
+
+test("after a question closes, the focus is on the heading of the page where its row is gone", async () => {
+  const { page } = visitor;
+  await dashboard.root.app("POST /orgs/{org}/keys", { org: seeded.org }, { name: "To go" });
+  await visitor.open(path.organization(seeded.org, "keys"));
+  const question = await keyAct(visitor, "To go", "revoke");
+  await question.getByLabel(dialogTexts.typeName).fill("To go");
+  await question.getByRole("button", { name: keys.revokeAction("To go"), exact: true }).click();
+  await question.waitFor({ state: "detached" });
+  await button(keys.menu("To go")).waitFor({ state: "detached" });
+  await focusComesTo(pageNames.keys);
+  await page.keyboard.press("Tab");
+  expect(await focused()).not.toBe("BODY");
 });

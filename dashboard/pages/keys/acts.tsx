@@ -9,7 +9,7 @@ import type { Row } from "../../api/routes.ts";
 import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { sinceOpened } from "../../components/meanwhile.tsx";
-import { useOpener } from "../../components/opener.ts";
+import { FocusBack } from "../../components/opener.ts";
 import { RateLimits } from "../../components/rate-limits.tsx";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
 import { formatCount } from "../../format/count.ts";
@@ -38,7 +38,6 @@ interface KeyActsProps extends ActProps {
 export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
   const [secret, setSecret] = useState<Secret | null>(null);
   const { baseUrl } = useMembership();
-  const giveFocusBack = useOpener(act !== null);
   const models = useQuery(read("GET /orgs/{org}/models", { org }));
   return (
     <>
@@ -53,6 +52,7 @@ export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
       {act?.kind === "resume" && <Resume org={org} of={act.key} onClose={onClose} />}
       {act?.kind === "rates" && (
         <Modal opened onClose={onClose} title={`${rateTexts.title} · ${act.key.name}`} size="lg">
+          <FocusBack />
           <RateLimits keyId={act.key.id} />
         </Modal>
       )}
@@ -61,10 +61,7 @@ export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
         shown={secret}
         baseUrl={baseUrl}
         model={callableModel(models.data?.data)?.id ?? secretTexts.noModel}
-        onClose={() => {
-          setSecret(null);
-          giveFocusBack();
-        }}
+        onClose={() => setSecret(null)}
       />
     </>
   );
