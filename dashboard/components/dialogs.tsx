@@ -132,11 +132,13 @@ interface Manner {
 function Frame(props: FrameProps & Manner) {
   const { title, onClose, onSubmit, action, mutation, children } = props;
   const { disabled = false, size = "md", danger = false, done = false, quiet = false } = props;
+  const [changed, setChanged] = useState(false);
   useFocusBack();
   return (
-    <Modal opened onClose={onClose} title={title} size={size}>
+    <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={!changed}>
       <Form
         onSubmit={onSubmit}
+        onChanged={() => setChanged(true)}
         error={quiet ? null : mutation.error}
         actions={
           <Group justify="flex-end" gap="xs">

@@ -6,6 +6,7 @@ import { linkTexts, secretTexts } from "./texts.ts";
 import { Copyable } from "./copy.tsx";
 import type { Answer } from "../api/routes.ts";
 import { Icon } from "./icon.tsx";
+import { AskBeforeLeaving } from "./shown-once.tsx";
 import { useFocusBack } from "./opener.ts";
 
 export interface ShownLink {
@@ -53,6 +54,7 @@ export function LinkDialog({ shown, onClose, children }: LinkDialogProps) {
             <>
               <Text size="sm">{shown.mail?.state === "sent" ? linkTexts.mailed : children}</Text>
               <Copyable text={shown.link} />
+              {shown.mail?.state !== "sent" && <AskBeforeLeaving />}
             </>
           )}
           <Group justify="flex-end">

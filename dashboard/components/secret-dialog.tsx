@@ -7,6 +7,7 @@ import { secretTexts } from "./texts.ts";
 import { Copyable } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
 import { useFocusBack } from "./opener.ts";
+import { AskBeforeLeaving } from "./shown-once.tsx";
 import { Snippets } from "./snippets.tsx";
 
 export interface Secret {
@@ -58,6 +59,7 @@ export function OnceDialog({ shown, title, lead, env, onClose, children }: OnceD
             {shown.name}
           </Text>
           <Copyable text={shown.secret} />
+          {!stored && <AskBeforeLeaving />}
           {children}
           <Group justify="space-between">
             <Checkbox

@@ -195,7 +195,14 @@ export const secretTexts = {
   env: "Download .env",
   use: "Use it",
   noModel: "MODEL",
-  replayed: "This had been made already. Its secret was shown then and is not shown again.",
+  replayed:
+    "This was made, but its secret did not arrive here and is not shown again. Take it away and make another one.",
+} as const;
+
+export const onceTexts = {
+  leaving: "This is the only time this is shown. Whoever leaves now without having stored it has lost it.",
+  stay: "Stay",
+  leave: "Leave it",
 } as const;
 
 export const rangeNames = {
@@ -284,7 +291,7 @@ export const linkTexts = {
     "The link was sent to this address by mail. Here it is once more, for the case that the mail does not arrive.",
   notMailed: (reason: string | null) => `No mail was sent. ${reason ?? ""}`,
   shownBefore:
-    "This form had been sent already. Its link was shown then and is not shown again; ask for a new one if it is lost.",
+    "This was done already, but its link did not arrive here and is not shown again. Ask for a new one.",
 } as const;
 
 /** Of an amount against the period before. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { dialogTexts, pageNames, secretTexts } from "../../dashboard/components/texts.ts";
+import { dialogTexts, onceTexts, pageNames, secretTexts } from "../../dashboard/components/texts.ts";
 import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
 import { teamTexts as team } from "../../dashboard/pages/team/texts.ts";
 import { waitFor } from "../support/wait.ts";
@@ -135,4 +135,87 @@ test("after a question closes, the focus is on the heading of the page where its
   await focusComesTo(pageNames.keys);
   await page.keyboard.press("Tab");
   expect(await focused()).not.toBe("BODY");
+});
+
+/** Beside whatever dialog is open. */
+const BESIDE = { x: 8, y: 8 };
+
+test("a click beside a form closes it, until something in it was typed or chosen", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org, "keys"));
+  const form = page.getByRole("dialog");
+  await button(keys.create).click();
+  await form.waitFor();
+  await page.mouse.click(BESIDE.x, BESIDE.y);
+  await form.waitFor({ state: "detached" });
+  await button(keys.create).click();
+  await form.getByLabel(keys.name, { exact: true }).fill("Much thought of");
+  await page.mouse.click(BESIDE.x, BESIDE.y);
+  await page.waitForTimeout(300);
+  expect(await form.getByLabel(keys.name, { exact: true }).inputValue()).toBe("Much thought of");
+  await form.getByRole("button", { name: dialogTexts.cancel, exact: true }).click();
+  const replace = await keyAct(visitor, "Production", "replace");
+  await replace.getByLabel(keys.overlap).click();
+  await page.getByRole("option").nth(2).click();
+  await page.mouse.click(BESIDE.x, BESIDE.y);
+  await page.waitForTimeout(300);
+  expect(await replace.isVisible()).toBe(true);
+});
+
+test("a double click opens a form, and does not close it", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org, "keys"));
+  await button(keys.create).dblclick();
+  await page.waitForTimeout(400);
+  expect(await page.getByRole("dialog").isVisible()).toBe(true);
+});
+
+test("while a secret is shown, going back and loading anew ask first", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org));
+  await page.getByRole("link", { name: pageNames.keys, exact: true }).click();
+  await visitor.arrived(pageNames.keys);
+  const secret = await createKey(visitor, { name: "Not lost" });
+  const shown = page.getByRole("dialog", { name: secretTexts.title });
+  visitor.complained();
+  await page.goBack({ waitUntil: "commit" }).catch(() => null);
+  await shown.getByText(onceTexts.leaving).waitFor();
+  expect(await shown.getByText(secret, { exact: true }).isVisible()).toBe(true);
+  expect(await visitor.axe()).toEqual([]);
+  await shown.getByRole("button", { name: onceTexts.stay, exact: true }).click();
+  expect(new URL(page.url()).pathname).toBe(path.organization(seeded.org, "keys"));
+  await page.evaluate<void>("setTimeout(() => location.reload())");
+  await waitFor(
+    async () => visitor.complained().some((line) => line.startsWith("beforeunload")),
+    "a question",
+  );
+  expect(await shown.getByText(secret, { exact: true }).isVisible()).toBe(true);
+  await page.goBack({ waitUntil: "commit" }).catch(() => null);
+  await shown.getByRole("button", { name: onceTexts.leave, exact: true }).click();
+  await visitor.arrived(pageNames.overview);
+});
+
+test("a key whose secret did not arrive is said to be there, with the way to it", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org, "keys"));
+  let lost = false;
+  await page.route("**/orgs/*/keys", async (route) => {
+    if (lost || route.request().method() === "GET") return await route.continue();
+    lost = true;
+    await route.fetch();
+    await route.abort();
+  });
+  await button(keys.create).click();
+  const form = page.getByRole("dialog", { name: keys.create });
+  await form.getByLabel(keys.name, { exact: true }).fill("On the way");
+  const make = form.getByRole("button", { name: keys.create, exact: true });
+  await make.click();
+  await form.getByRole("alert").waitFor();
+  await make.click();
+  await form.getByText(keys.lost).waitFor();
+  expect(await make.count()).toBe(0);
+  await form.getByRole("link", { name: "On the way" }).click();
+  await visitor.arrived("On the way");
+  await page.unrouteAll();
+  visitor.complained();
 });
