@@ -255,7 +255,12 @@ export const answerTexts = {
     settled: "succeeded",
     stopped: "stopped",
     refused: "rejected",
+    cut: "cut short",
+    unknown: "outcome unknown",
   },
+  unknownHelp:
+    "No whole answer arrived here. It may have run and been charged all the same; before sending it again,",
+  unknownWay: "look in Activity.",
   reasoning: "Reasoning",
   calls: (name: string) => `Calls ${name}`,
   arguments: (name: string) => `Arguments of ${name}`,
