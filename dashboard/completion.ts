@@ -3,10 +3,12 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { FIRST_SURFACE, type SpokenSurface } from "../src/domain/surfaces.ts";
 import type { ChatBody, Settled, ToolCall, ToolCallPart, Usage } from "./api/chat.ts";
+import { ApiError } from "./api/client.ts";
 import { complete, type CompletionEvent } from "./api/completion.ts";
 
 export interface Completion {
-  phase: "idle" | "sending" | "waiting" | "streaming" | "settled" | "stopped" | "refused";
+  /** `cut`: the gateway ended it early and said why. `unknown`: nobody here knows what became of it. */
+  phase: "idle" | "sending" | "waiting" | "streaming" | "settled" | "stopped" | "refused" | "cut" | "unknown";
   content: string;
   reasoning: string;
   calls: readonly ToolCall[];
@@ -87,7 +89,7 @@ export function useCompletion(org: string) {
       const terms = { surface, request, signal: mine.signal };
       for await (const event of complete({ org, key }, terms)) show(after(now, event));
     } catch (error) {
-      const phase = mine.signal.aborted ? "stopped" : "refused";
+      const phase = mine.signal.aborted ? "stopped" : isRefusal(now, error) ? "refused" : "unknown";
       show({ ...now, phase, error: phase === "stopped" ? null : error, totalMs: since(now) });
     }
     // Balance, activity and the steps of the first run have changed.
@@ -101,6 +103,12 @@ export function useCompletion(org: string) {
     clear: () => setCompletion(IDLE),
   };
 }
+
+/** An answer of the gateway before anything was streamed; a code of the kind `http_504` is the word of something in between. */
+const isRefusal = ({ phase }: Completion, error: unknown): boolean =>
+  phase === "sending" &&
+  error instanceof ApiError &&
+  !(error.status >= 500 && error.code.startsWith("http_"));
 
 function after(now: Completion, event: CompletionEvent): Completion {
   switch (event.kind) {
@@ -116,6 +124,11 @@ function after(now: Completion, event: CompletionEvent): Completion {
         parts: now.parts + 1,
         firstPartMs: now.firstPartMs ?? since(now),
       };
+    case "cut": {
+      const { error, gateway } = event;
+      const phase = gateway?.cost === undefined ? "unknown" : "cut";
+      return { ...now, phase, error, gateway, totalMs: since(now) };
+    }
     case "ended": {
       const { finishReason, usage, gateway } = event;
       return { ...now, phase: "settled", finishReason, usage, gateway, totalMs: since(now) };

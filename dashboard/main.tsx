@@ -5,10 +5,12 @@ import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import { queryClient } from "./api/query-client.ts";
 import { router } from "./router.tsx";
+import { ignoreSecondClicks } from "./second-click.ts";
 import { theme, variables } from "./theme.ts";
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("the page has no place for the dashboard");
+ignoreSecondClicks();
 createRoot(root).render(
   <MantineProvider
     theme={theme}

@@ -45,14 +45,20 @@ interface SendTerms<Input, Answer> {
 /** The same for what is no route of our own description: the sign-in library's. */
 export function useSend<Input, Answer>({ send: go, onDone, stale }: SendTerms<Input, Answer>) {
   const queries = useQueryClient();
-  const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
+  const [idempotencyKey, setKey] = useState(newKey);
   return useMutation({
     gcTime: 0,
     mutationFn: async (input: Input): Promise<void> => {
       const answer = await go(input, idempotencyKey);
-      setKey(crypto.randomUUID());
+      setKey(newKey());
       await onDone(answer);
     },
     onSettled: () => queries.invalidateQueries({ queryKey: stale }),
   });
 }
+
+/** 128 random bits. Over plain http a browser has no `crypto.randomUUID`, except on its own machine. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join(
+    "",
+  );

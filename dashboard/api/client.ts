@@ -23,7 +23,7 @@ export class ApiError extends Error {
 }
 
 /** No answer came: the server is away or the network is down. */
-class Unreachable extends Error {
+export class Unreachable extends Error {
   constructor(cause: unknown) {
     super("The gateway does not answer.", { cause });
     this.name = "Unreachable";
@@ -80,8 +80,14 @@ export function withQuery(url: string, query: Query): string {
 async function answerOf<Answer>(url: string, init: RequestInit): Promise<Answer> {
   const response = await open(url, init);
   if (response.status === 204) return undefined as Answer;
+  const text = await response.text().catch(lostOnTheWay);
   // One deliberate trust: the server's own contract tests hold the shape.
-  return (await response.json()) as Answer;
+  return JSON.parse(text) as Answer;
+}
+
+/** An answer that began and did not come whole. */
+function lostOnTheWay(cause: unknown): never {
+  throw cause instanceof DOMException && cause.name === "AbortError" ? cause : new Unreachable(cause);
 }
 
 async function errorOf(response: Response): Promise<ApiError> {

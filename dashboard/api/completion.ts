@@ -17,12 +17,22 @@ interface Paying {
 export type CompletionEvent =
   | { kind: "admitted"; requestId: string | null; heldUsd: string | null }
   | { kind: "part"; content: string; reasoning: string; calls: readonly ToolCallPart[] }
-  | { kind: "ended"; finishReason: string | null; usage: Usage | null; gateway: Settled | null };
+  | { kind: "ended"; finishReason: string; usage: Usage | null; gateway: Settled }
+  /** The gateway said in the middle of it what went wrong; what came is settled where `gateway` has its cost. */
+  | { kind: "cut"; error: ApiError; gateway: Settled | null };
 
 interface Terms {
   surface: SpokenSurface;
   request: ChatBody;
   signal: AbortSignal;
+}
+
+/** It stopped without its end: the network, or something in between, cut it off. */
+class BrokeOff extends Error {
+  constructor() {
+    super("The answer broke off before its end.");
+    this.name = "BrokeOff";
+  }
 }
 
 /** Without an `Idempotency-Key`: with one, a request that is stopped would run to its end and be paid whole. */
@@ -41,18 +51,18 @@ export async function* complete(
     requestId: response.headers.get("x-request-id"),
     heldUsd: response.headers.get("x-gw-hold-usd"),
   };
-  const end: Extract<CompletionEvent, { kind: "ended" }> = {
-    kind: "ended",
-    finishReason: null,
-    usage: null,
-    gateway: null,
-  };
+  let finishReason: string | null = null;
+  let told: Usage | null = null;
+  let settled: Settled | null = null;
   for await (const { choices = [], usage, gateway, error } of chunksOf(response, surface, request.stream)) {
-    if (gateway !== undefined) end.gateway = gateway;
-    if (error !== undefined) throw errorOf(error, response.status);
-    if (usage) end.usage = usage;
+    if (gateway !== undefined) settled = gateway;
+    if (error !== undefined) {
+      yield { kind: "cut", error: errorOf(error, response.status), gateway: settled };
+      return;
+    }
+    if (usage) told = usage;
     for (const { delta, message, finish_reason } of choices) {
-      if (finish_reason) end.finishReason = finish_reason;
+      if (finish_reason) finishReason = finish_reason;
       const said = delta ?? message;
       const content = said?.content ?? "";
       const reasoning = said?.reasoning_content ?? "";
@@ -61,7 +71,8 @@ export async function* complete(
         yield { kind: "part", content, reasoning, calls };
     }
   }
-  yield end;
+  if (finishReason === null || settled?.cost === undefined) throw new BrokeOff();
+  yield { kind: "ended", finishReason, usage: told, gateway: settled };
 }
 
 async function* chunksOf(

@@ -7,8 +7,10 @@ import { read } from "../api/read.ts";
 import { type Completion, chargeOf, isRunning } from "../completion.ts";
 import { formatCount } from "../format/count.ts";
 import { formatSpan } from "../format/time.ts";
+import { path } from "../path-builder.ts";
 import { answerTexts as words } from "./texts.ts";
 import { ExactMoney, Money } from "./figures.tsx";
+import { Link } from "./link.tsx";
 import { StateBadge } from "./state-badge.tsx";
 import { Failure } from "./states.tsx";
 
@@ -47,7 +49,21 @@ export function Answer({ of, org }: { of: Completion; org: string }) {
       {of.calls.map((call) => (
         <Called key={call.id} of={call} />
       ))}
-      {phase === "refused" && <Failure error={error} about={{ org }} />}
+      {(phase === "refused" || phase === "cut" || phase === "unknown") && (
+        <Failure error={error} about={{ org }} />
+      )}
+      {phase === "unknown" && (
+        <Text size="sm">
+          {words.unknownHelp}{" "}
+          <Link
+            to={path.organization(org, "activity")}
+            search={of.requestId === null ? {} : { req: of.requestId }}
+            size="sm"
+          >
+            {words.unknownWay}
+          </Link>
+        </Text>
+      )}
       {phase === "stopped" && (
         <Text size="sm" c="dimmed">
           {words.stoppedHelp}
@@ -65,6 +81,8 @@ const STATES = {
   settled: "settled",
   stopped: "released",
   refused: "refused",
+  cut: "cut_short",
+  unknown: "outcome_unknown",
 } as const;
 
 function Progress({ of, org }: { of: Completion; org: string }) {

@@ -1,12 +1,14 @@
-// Copies a text and says so, to the eye and to a screen reader.
-import { Button, Code, Group } from "@mantine/core";
+// Copies a text and says so, to the eye and to a screen reader. Where the browser forbids that, as over plain http, the text
+// stands there selected.
+import { Button, Code, Group, Stack, Text, Textarea } from "@mantine/core";
 import { useClipboard } from "@mantine/hooks";
+import { useEffect, useRef } from "react";
 import { copyTexts } from "./texts.ts";
 import { Icon } from "./icon.tsx";
 
 export function CopyButton({ text, label = copyTexts.copy }: { text: string; label?: string }) {
-  const { copy, copied } = useClipboard({ timeout: 2000 });
-  return (
+  const { copy, copied, error } = useClipboard({ timeout: 2000 });
+  return error === null ? (
     <Button
       size="compact-sm"
       variant="default"
@@ -17,6 +19,30 @@ export function CopyButton({ text, label = copyTexts.copy }: { text: string; lab
     >
       {copied ? copyTexts.copied : label}
     </Button>
+  ) : (
+    <ByHand text={text} />
+  );
+}
+
+function ByHand({ text }: { text: string }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.select(), []);
+  return (
+    <Stack gap={4} w="100%">
+      <Text size="sm" role="alert">
+        {copyTexts.byHand}
+      </Text>
+      <Textarea
+        ref={field}
+        readOnly
+        autosize
+        maxRows={6}
+        ff="monospace"
+        aria-label={copyTexts.text}
+        value={text}
+        onFocus={(event) => event.currentTarget.select()}
+      />
+    </Stack>
   );
 }
 

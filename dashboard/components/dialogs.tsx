@@ -2,11 +2,13 @@
 // where an act cannot be undone, the focus starts on Cancel.
 import { Alert, Button, Group, Modal, Text, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import { looksAlike } from "../../src/domain/visible-text.ts";
 import type { Mutation } from "../api/change.ts";
 import { dialogTexts, meanwhileTexts } from "./texts.ts";
 import { Form } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 import { type Fact, Meanwhile } from "./meanwhile.tsx";
+import { useFocusBack } from "./opener.ts";
 
 interface FrameProps {
   title: string;
@@ -36,8 +38,11 @@ export const FormDialog = ({ now = null, action, children, ...frame }: FormDialo
 interface ConfirmDialogProps extends Omit<FrameProps, "onSubmit" | "disabled" | "size"> {
   /** Takes the reason that was typed, trimmed; blank where none is asked for. */
   onConfirm: (reason: string) => void;
-  /** What has to be typed, where a slip would cost much. */
+  /** What has to be typed, where a slip would cost much; `id` does, too, as a name may be hard to type. */
   name?: string;
+  id?: string;
+  /** What `name` is, where it is no name. */
+  typeName?: string;
   reason?: { label: string; maxLength: number; needed?: boolean };
   /** It takes nothing away: the button is not red, and has the focus' turn like any other. */
   calm?: boolean;
@@ -45,10 +50,19 @@ interface ConfirmDialogProps extends Omit<FrameProps, "onSubmit" | "disabled" | 
 
 /** The one way to ask once more before something happens: what follows from it, then what has to be typed, if anything. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { onConfirm, name, reason, calm = false, children, ...frame } = props;
+  const {
+    onConfirm,
+    name,
+    id,
+    typeName = dialogTexts.typeName,
+    reason,
+    calm = false,
+    children,
+    ...frame
+  } = props;
   const [typed, setTyped] = useState("");
   const [why, setWhy] = useState("");
-  const named = name === undefined || typed.trim() === name.trim();
+  const named = name === undefined || looksAlike(typed, name) || typed.trim() === id;
   const said = reason?.needed !== true || why.trim() !== "";
   const consequences =
     typeof children === "string" ? (
@@ -80,12 +94,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         <TextInput
           label={
             <>
-              {dialogTexts.typeName}:{" "}
+              {typeName}:{" "}
               <Text span ff="monospace" className="name">
                 {name}
               </Text>
             </>
           }
+          description={id !== undefined && dialogTexts.orId(id)}
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}
           autoComplete="off"
@@ -117,10 +132,13 @@ interface Manner {
 function Frame(props: FrameProps & Manner) {
   const { title, onClose, onSubmit, action, mutation, children } = props;
   const { disabled = false, size = "md", danger = false, done = false, quiet = false } = props;
+  const [changed, setChanged] = useState(false);
+  useFocusBack();
   return (
-    <Modal opened onClose={onClose} title={title} size={size}>
+    <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={!changed}>
       <Form
         onSubmit={onSubmit}
+        onChanged={() => setChanged(true)}
         error={quiet ? null : mutation.error}
         actions={
           <Group justify="flex-end" gap="xs">

@@ -6,6 +6,8 @@ import { linkTexts, secretTexts } from "./texts.ts";
 import { Copyable } from "./copy.tsx";
 import type { Answer } from "../api/routes.ts";
 import { Icon } from "./icon.tsx";
+import { AskBeforeLeaving } from "./shown-once.tsx";
+import { useFocusBack } from "./opener.ts";
 
 export interface ShownLink {
   title: string;
@@ -23,37 +25,43 @@ interface LinkDialogProps {
   children: ReactNode;
 }
 
-export const LinkDialog = ({ shown, onClose, children }: LinkDialogProps) => (
-  <Modal
-    opened={shown !== null}
-    onClose={onClose}
-    title={shown?.title}
-    size="lg"
-    closeOnEscape={false}
-    closeOnClickOutside={false}
-    withCloseButton={false}
-  >
-    {shown !== null && (
-      <Stack gap="md">
-        <Alert
-          color="yellow"
-          variant="light"
-          icon={<Icon name="warning" />}
-          styles={{ icon: { color: "var(--tone-warning)" } }}
-        >
-          {shown.link === null ? linkTexts.shownBefore : linkTexts.once(shown.expiresAt)}
-        </Alert>
-        {shown.mail?.state === "not_sent" && <Text size="sm">{linkTexts.notMailed(shown.mail.reason)}</Text>}
-        {shown.link !== null && (
-          <>
-            <Text size="sm">{shown.mail?.state === "sent" ? linkTexts.mailed : children}</Text>
-            <Copyable text={shown.link} />
-          </>
-        )}
-        <Group justify="flex-end">
-          <Button onClick={onClose}>{secretTexts.done}</Button>
-        </Group>
-      </Stack>
-    )}
-  </Modal>
-);
+export function LinkDialog({ shown, onClose, children }: LinkDialogProps) {
+  useFocusBack(shown !== null);
+  return (
+    <Modal
+      opened={shown !== null}
+      onClose={onClose}
+      title={shown?.title}
+      size="lg"
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      withCloseButton={false}
+    >
+      {shown !== null && (
+        <Stack gap="md">
+          <Alert
+            color="yellow"
+            variant="light"
+            icon={<Icon name="warning" />}
+            styles={{ icon: { color: "var(--tone-warning)" } }}
+          >
+            {shown.link === null ? linkTexts.shownBefore : linkTexts.once(shown.expiresAt)}
+          </Alert>
+          {shown.mail?.state === "not_sent" && (
+            <Text size="sm">{linkTexts.notMailed(shown.mail.reason)}</Text>
+          )}
+          {shown.link !== null && (
+            <>
+              <Text size="sm">{shown.mail?.state === "sent" ? linkTexts.mailed : children}</Text>
+              <Copyable text={shown.link} />
+              {shown.mail?.state !== "sent" && <AskBeforeLeaving />}
+            </>
+          )}
+          <Group justify="flex-end">
+            <Button onClick={onClose}>{secretTexts.done}</Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  );
+}

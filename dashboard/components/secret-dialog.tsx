@@ -6,6 +6,8 @@ import { type ReactNode, useState } from "react";
 import { secretTexts } from "./texts.ts";
 import { Copyable } from "./copy.tsx";
 import { Icon } from "./icon.tsx";
+import { useFocusBack } from "./opener.ts";
+import { AskBeforeLeaving } from "./shown-once.tsx";
 import { Snippets } from "./snippets.tsx";
 
 export interface Secret {
@@ -28,6 +30,7 @@ const ENV_FILE = { name: "tollgate.env", type: "text/plain" };
 
 export function OnceDialog({ shown, title, lead, env, onClose, children }: OnceDialogProps) {
   const [stored, setStored] = useState(false);
+  useFocusBack(shown !== null);
   const close = (): void => {
     setStored(false);
     onClose();
@@ -56,6 +59,7 @@ export function OnceDialog({ shown, title, lead, env, onClose, children }: OnceD
             {shown.name}
           </Text>
           <Copyable text={shown.secret} />
+          {!stored && <AskBeforeLeaving />}
           {children}
           <Group justify="space-between">
             <Checkbox

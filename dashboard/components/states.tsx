@@ -3,7 +3,7 @@ import { Alert, Button, Code, Group, Paper, Skeleton, Stack, Text } from "@manti
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useParams, useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
-import { ApiError } from "../api/client.ts";
+import { ApiError, Unreachable } from "../api/client.ts";
 import { awaySince, watchAnswers } from "../api/reachable.ts";
 import { formatSpan, readableTimes } from "../format/time.ts";
 import { path } from "../path-builder.ts";
@@ -60,9 +60,8 @@ interface FailureProps {
 export function Failure({ error, retry, about }: FailureProps) {
   const { org } = useParams({ strict: false }) as { org?: string };
   const concern = about ?? (org === undefined ? null : { org });
-  const { code, requestId } =
-    error instanceof ApiError ? error : { code: stateTexts.unreachableCode, requestId: null };
-  const asked = ASKED[code];
+  const { code, requestId } = error instanceof ApiError ? error : { code: codeOf(error), requestId: null };
+  const asked = code === null ? undefined : ASKED[code];
   const forbidden = error instanceof ApiError && error.status === 403;
   return (
     <Alert
@@ -78,10 +77,10 @@ export function Failure({ error, retry, about }: FailureProps) {
           {error instanceof Error ? readableTimes(error.message) : stateTexts.failed}
         </Text>
         <Group gap="xs">
-          <Code>{code}</Code>
+          {code !== null && <Code>{code}</Code>}
           {requestId !== null && <Code className="name">{requestId}</Code>}
           {asked !== undefined && <asked.Way />}
-          {concern !== null && <NextStep code={code} of={concern} />}
+          {concern !== null && code !== null && <NextStep code={code} of={concern} />}
           {retry !== undefined && (
             <Button size="compact-sm" variant="default" onClick={retry}>
               {stateTexts.retry}
@@ -92,6 +91,10 @@ export function Failure({ error, retry, about }: FailureProps) {
     </Alert>
   );
 }
+
+/** What goes wrong in the page itself has none. */
+const codeOf = (error: unknown): string | null =>
+  error instanceof Unreachable ? stateTexts.unreachableCode : null;
 
 /** To the sign-in and back to this page. */
 function SignInAgain() {

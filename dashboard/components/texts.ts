@@ -32,13 +32,20 @@ export const tableTexts = {
   fewerFilters: "Fewer filters",
 } as const;
 
-export const copyTexts = { copy: "Copy", copied: "Copied" } as const;
+export const copyTexts = {
+  copy: "Copy",
+  copied: "Copied",
+  byHand: "The browser lets no page copy here. This is the text, to be copied by hand:",
+  text: "Text to copy",
+} as const;
 
 export const dialogTexts = {
   cancel: "Cancel",
   close: "Close",
   save: "Save",
   typeName: "Type the name to confirm",
+  typeEmail: "Type the email address to confirm",
+  orId: (id: string) => `Or its id: ${id}`,
 } as const;
 
 export const rateTexts = {
@@ -190,7 +197,14 @@ export const secretTexts = {
   env: "Download .env",
   use: "Use it",
   noModel: "MODEL",
-  replayed: "This had been made already. Its secret was shown then and is not shown again.",
+  replayed:
+    "This was made, but its secret did not arrive here and is not shown again. Take it away and make another one.",
+} as const;
+
+export const onceTexts = {
+  leaving: "This is the only time this is shown. Whoever leaves now without having stored it has lost it.",
+  stay: "Stay",
+  leave: "Leave it",
 } as const;
 
 export const rangeNames = {
@@ -243,7 +257,12 @@ export const answerTexts = {
     settled: "succeeded",
     stopped: "stopped",
     refused: "rejected",
+    cut: "cut short",
+    unknown: "outcome unknown",
   },
+  unknownHelp:
+    "No whole answer arrived here. It may have run and been charged all the same; before sending it again,",
+  unknownWay: "look in Activity.",
   reasoning: "Reasoning",
   calls: (name: string) => `Calls ${name}`,
   arguments: (name: string) => `Arguments of ${name}`,
@@ -279,7 +298,7 @@ export const linkTexts = {
     "The link was sent to this address by mail. Here it is once more, for the case that the mail does not arrive.",
   notMailed: (reason: string | null) => `No mail was sent. ${reason ?? ""}`,
   shownBefore:
-    "This form had been sent already. Its link was shown then and is not shown again; ask for a new one if it is lost.",
+    "This was done already, but its link did not arrive here and is not shown again. Ask for a new one.",
 } as const;
 
 /** Of an amount against the period before. */

@@ -13,6 +13,9 @@ const UNPACKED = join(import.meta.dir, "../../node_modules/.cache/tollgate-chrom
 
 const { version } = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8")) as { version: string };
 
+/** A host like any other to this browser, whose plain http it trusts with nothing; it leads back to this machine. */
+export const PLAIN_HOST = "gateway.test";
+
 let shared: Promise<Browser> | undefined;
 
 /** The one of this process: visitors are apart in contexts of their own. It hangs on a pipe to the process and ends with it. */
@@ -28,7 +31,13 @@ async function launchBrowser(): Promise<Browser> {
   const { executablePath, env, from } = await findBrowser();
   const browser = await chromium.launch({
     executablePath,
-    args: ["--no-sandbox", "--no-zygote", "--disable-gpu", "--font-render-hinting=none"],
+    args: [
+      "--no-sandbox",
+      "--no-zygote",
+      "--disable-gpu",
+      "--font-render-hinting=none",
+      `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`,
+    ],
     env: { ...process.env, ...env } as Record<string, string>,
   });
   process.stderr.write(`The browser of these tests: Chromium ${browser.version()}, ${from}.\n`);

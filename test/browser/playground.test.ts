@@ -1,7 +1,7 @@
 // The playground as a developer uses it: the bound before, the stream with its reasoning apart, tools, two models, stop,
 // and a charge that is the ledger's to the last digit.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { Locator } from "playwright-core";
+import type { APIResponse, Locator, Route } from "playwright-core";
 import { exactMoney } from "../../dashboard/format/money.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { answerTexts } from "../../dashboard/components/texts.ts";
@@ -166,6 +166,60 @@ test("what is stopped is charged for what came, and says so", async () => {
   expect(usage?.completionTokens).toBeLessThan(LONG_TOKENS);
   expect(charge).toBeGreaterThan(0n);
   expect(charge).toBeLessThan(hold);
+});
+
+/** The first answer of the playground as `change` leaves it; the gateway gives it whole, and charges for it. */
+async function spoil(change: (route: Route, whole: APIResponse) => Promise<void>): Promise<void> {
+  await visitor.page.route(/\/playground$/, async (route) => {
+    if (route.request().method() !== "POST") return await route.continue();
+    await change(route, await route.fetch());
+  });
+}
+const unknown = (): Promise<void> => side(REASONING).getByText(phases.unknown, { exact: true }).waitFor();
+
+test.each([
+  ["breaks off in its middle", (text: string) => text.length * 0.6],
+  ["has all its words, and no end", (text: string) => text.indexOf('"cost"')],
+] as const)("an answer that %s has not succeeded, whatever became of it", async (_, endOf) => {
+  await spoil(async (route, whole) => {
+    const text = await whole.text();
+    await route.fulfill({ response: whole, body: text.slice(0, endOf(text)) });
+  });
+  await type("Cut me off");
+  await button(words.send).click();
+  await unknown();
+  const row = side(REASONING).getByRole("link", { name: answerTexts.unknownWay });
+  expect(await row.getAttribute("href")).toContain(`req=${(await newest()).requestId}`);
+  expect(await visitor.axe()).toEqual([]);
+  await visitor.page.unrouteAll();
+  visitor.complained();
+});
+
+test("an answer that the provider cut short says what it cost, and is not called rejected", async () => {
+  await simulate({ completion_tokens: LONG_TOKENS, tokens_per_second: 500, reset_after_events: 60 });
+  await type("Cut short");
+  await button(words.send).click();
+  await side(REASONING).getByText(phases.cut, { exact: true }).waitFor();
+  const { charge } = await newest();
+  expect(charge).toBeGreaterThan(0n);
+  expect(await side(REASONING).getByRole("button", { name: answerTexts.gateway }).innerText()).toContain(
+    `${answerTexts.chargedThen} ${exactMoney(formatUsd(charge))}`,
+  );
+  visitor.complained();
+});
+
+test("an answer that was lost on its way was not rejected: it may have been charged", async () => {
+  await spoil((route) => route.abort("connectionreset"));
+  await type("Charged, but lost");
+  await button(words.send).click();
+  await unknown();
+  expect((await newest()).charge).toBeGreaterThan(0n);
+  expect(await side(REASONING).getByText(phases.refused, { exact: true }).count()).toBe(0);
+  expect(await visitor.page.getByLabel(words.message, { exact: true }).inputValue()).toBe(
+    "Charged, but lost",
+  );
+  await visitor.page.unrouteAll();
+  visitor.complained();
 });
 
 test("whoever sends at once after typing sees the running price as soon as the quote is there", async () => {

@@ -1,5 +1,5 @@
 // The dialogs of the keys page: create, edit, pause, replace, revoke, and the one look at a new secret.
-import { Alert, List, Modal, Select, Text } from "@mantine/core";
+import { List, Modal, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { callableModel } from "../../api/models.ts";
@@ -9,14 +9,14 @@ import type { Row } from "../../api/routes.ts";
 import { ConfirmDialog, FormDialog } from "../../components/dialogs.tsx";
 import { Ago, Money } from "../../components/figures.tsx";
 import { sinceOpened } from "../../components/meanwhile.tsx";
-import { useOpener } from "../../components/opener.ts";
+import { FocusBack } from "../../components/opener.ts";
 import { RateLimits } from "../../components/rate-limits.tsx";
 import { type Secret, SecretDialog } from "../../components/secret-dialog.tsx";
 import { formatCount } from "../../format/count.ts";
 import { useMembership } from "../../membership.tsx";
 import { keysTexts as words } from "./texts.ts";
 import { rateTexts, secretTexts } from "../../components/texts.ts";
-import { CreateKeyDialog, EditKeyDialog } from "./key-form.tsx";
+import { CreateKeyDialog, EditKeyDialog, LostSecret, type Made } from "./key-form.tsx";
 import type { KeyAct } from "./row-menu.tsx";
 
 type Key = Row<"GET /orgs/{org}/keys">;
@@ -38,7 +38,6 @@ interface KeyActsProps extends ActProps {
 export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
   const [secret, setSecret] = useState<Secret | null>(null);
   const { baseUrl } = useMembership();
-  const giveFocusBack = useOpener(act !== null);
   const models = useQuery(read("GET /orgs/{org}/models", { org }));
   return (
     <>
@@ -53,6 +52,7 @@ export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
       {act?.kind === "resume" && <Resume org={org} of={act.key} onClose={onClose} />}
       {act?.kind === "rates" && (
         <Modal opened onClose={onClose} title={`${rateTexts.title} · ${act.key.name}`} size="lg">
+          <FocusBack />
           <RateLimits keyId={act.key.id} />
         </Modal>
       )}
@@ -61,10 +61,7 @@ export function KeyActs({ org, act, onClose, onReplaced }: KeyActsProps) {
         shown={secret}
         baseUrl={baseUrl}
         model={callableModel(models.data?.data)?.id ?? secretTexts.noModel}
-        onClose={() => {
-          setSecret(null);
-          giveFocusBack();
-        }}
+        onClose={() => setSecret(null)}
       />
     </>
   );
@@ -75,16 +72,16 @@ interface CreateProps extends ActProps {
 }
 
 function Create({ org, scope, onClose, onSecret }: CreateProps & { scope: Key["scope"] }) {
-  const [shownBefore, setShownBefore] = useState(false);
-  const create = useChange("POST /orgs/{org}/keys", { org }, ({ name, secret }) => {
-    if (secret === null) return setShownBefore(true);
+  const [lost, setLost] = useState<Made | null>(null);
+  const create = useChange("POST /orgs/{org}/keys", { org }, ({ id, name, secret }) => {
+    if (secret === null) return setLost({ id, name });
     onClose();
     onSecret({ name, secret });
   });
   return (
     <CreateKeyDialog
       org={org}
-      shownBefore={shownBefore}
+      lost={lost}
       startScope={scope}
       mutation={create}
       onClose={onClose}
@@ -99,14 +96,14 @@ interface ReplaceProps extends CreateProps {
 }
 
 function Replace({ org, of, onClose, onSecret, onReplaced }: ReplaceProps) {
-  const [shownBefore, setShownBefore] = useState(false);
+  const [lost, setLost] = useState<Made | null>(null);
   const [overlap, setOverlap] = useState("");
   const replace = useChange(
     "POST /orgs/{org}/keys/{key}/replace",
     { org, key: of.id },
     ({ id, name, secret }) => {
       onReplaced?.(id, of.id);
-      if (secret === null) return setShownBefore(true);
+      if (secret === null) return setLost({ id, name });
       onClose();
       onSecret({ name, secret });
     },
@@ -116,7 +113,7 @@ function Replace({ org, of, onClose, onSecret, onReplaced }: ReplaceProps) {
       title={words.replaceTitle(of.name)}
       action={words.replace}
       mutation={replace}
-      disabled={shownBefore}
+      done={lost !== null}
       onClose={onClose}
       onSubmit={() => replace.mutate({ overlap_hours: overlap === "" ? null : Number(overlap) })}
     >
@@ -128,7 +125,7 @@ function Replace({ org, of, onClose, onSecret, onReplaced }: ReplaceProps) {
         onChange={(value) => setOverlap(value ?? "")}
         data={words.overlaps.map(([value, label]) => ({ value, label }))}
       />
-      {shownBefore && <Alert color="yellow">{words.replayed}</Alert>}
+      {lost !== null && <LostSecret org={org} of={lost} />}
     </FormDialog>
   );
 }
@@ -186,6 +183,7 @@ function Revoke({ org, of, onClose }: ActProps & { of: Key }) {
     <ConfirmDialog
       title={words.revokeTitle(of.name)}
       name={of.name}
+      id={of.id}
       action={words.revokeAction(of.name)}
       mutation={revoke}
       onClose={onClose}

@@ -11,7 +11,7 @@ import { path } from "../../path-builder.ts";
 import { keysTexts as words } from "./texts.ts";
 import { type KeyAct, RowMenu } from "./row-menu.tsx";
 import { Day, KeyStateBadge, Maker, StateTime } from "./parts.tsx";
-import { isOver, percentUsed, shortKeyOf, stateOf, usedOf } from "./state.ts";
+import { isOver, percentUsed, shortKeyOf, shownName, stateOf, usedOf } from "./state.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
 
@@ -30,7 +30,7 @@ export const keyColumns = ({ org, onAct, replacedBy }: ColumnTerms): Column<Key>
     cell: (key) => (
       <Stack gap={0}>
         <Link to={path.key(org, key.id)} size="sm" className="name">
-          {key.name}
+          {shownName(key)}
         </Link>
         <Group gap={6}>
           <Code title={key.prefix}>{shortKeyOf(key)}</Code>

@@ -4,10 +4,13 @@ import { useState } from "react";
 import type { Body, Row } from "../../api/routes.ts";
 import type { Mutation } from "../../api/change.ts";
 import { FormDialog } from "../../components/dialogs.tsx";
+import { Link } from "../../components/link.tsx";
 import { Money } from "../../components/figures.tsx";
 import type { Fact } from "../../components/meanwhile.tsx";
 import { formatTime } from "../../format/time.ts";
 import { dialogTexts } from "../../components/texts.ts";
+import { path } from "../../path-builder.ts";
+import { shownName } from "./state.ts";
 import { isSound, sentOf, SettingsInputs, typedOf } from "./settings-form.tsx";
 import { keysTexts as words } from "./texts.ts";
 
@@ -23,14 +26,26 @@ interface DialogProps<Value> {
   mutation: Mutation;
 }
 
+export type Made = Pick<Key, "id" | "name">;
+
+/** A key was made whose secret nobody has seen. */
+export const LostSecret = ({ org, of }: { org: string; of: Made }) => (
+  <Alert color="yellow" role="alert">
+    {words.lost}{" "}
+    <Link to={path.key(org, of.id)} size="sm" className="name">
+      {shownName(of)}
+    </Link>
+  </Alert>
+);
+
 interface CreateKeyProps extends DialogProps<NewKey> {
-  /** The same form had made its key already, so there is no secret to show. */
-  shownBefore: boolean;
+  /** The key that this form had made already, whose secret is not told twice. */
+  lost: Made | null;
   startScope: Key["scope"];
 }
 
 export function CreateKeyDialog(props: CreateKeyProps) {
-  const { org, onClose, onSubmit, mutation, shownBefore, startScope } = props;
+  const { org, onClose, onSubmit, mutation, lost, startScope } = props;
   const [name, setName] = useState("");
   const [scope, setScope] = useState(startScope);
   const [typed, setTyped] = useState(typedOf(null));
@@ -41,9 +56,10 @@ export function CreateKeyDialog(props: CreateKeyProps) {
       onSubmit={() => onSubmit({ name: name.trim(), scope, ...sentOf(typed, null) })}
       action={words.create}
       mutation={mutation}
-      disabled={name.trim() === "" || !isSound(typed) || shownBefore}
+      disabled={name.trim() === "" || !isSound(typed)}
+      done={lost !== null}
     >
-      {shownBefore && <Alert color="yellow">{words.replayed}</Alert>}
+      {lost !== null && <LostSecret org={org} of={lost} />}
       <NameInput name={name} setName={setName} />
       <Radio.Group
         label={words.scope}
@@ -70,11 +86,13 @@ export function EditKeyDialog(props: EditKeyProps) {
   const { org, onClose, onSubmit, mutation, of, now } = props;
   const [name, setName] = useState(of.name);
   const [typed, setTyped] = useState(typedOf(of));
+  // A name that was given before today's rules stays as it is.
+  const renamed = (name !== of.name || now !== null) && { name: name.trim() };
   return (
     <FormDialog
       title={words.editTitle(of.name)}
       onClose={onClose}
-      onSubmit={() => onSubmit({ name: name.trim(), ...sentOf(typed, of) })}
+      onSubmit={() => onSubmit({ ...renamed, ...sentOf(typed, of) })}
       action={dialogTexts.save}
       mutation={mutation}
       now={now && factsOf(now)}

@@ -22,7 +22,7 @@ import { KeyLimits } from "./key-limits.tsx";
 import { KeyUse, RANGES } from "./key-use.tsx";
 import { KeyStateBadge, StateTime } from "./parts.tsx";
 import type { KeyAct } from "./row-menu.tsx";
-import { isOver } from "./state.ts";
+import { isOver, shownName } from "./state.ts";
 import { keysTexts } from "./texts.ts";
 
 const words = keysTexts.one;
@@ -76,7 +76,7 @@ function OneKey({ of }: { of: Key }) {
   };
   return (
     <Page
-      title={of.name}
+      title={shownName(of)}
       above={
         <Link to={path.organization(org.id, "keys")} size="sm">
           ← {words.all}

@@ -1,5 +1,6 @@
 // What a key's row says about it, derived once for badge, filter and search.
 import type { Row } from "../../api/routes.ts";
+import { isVisible } from "../../../src/domain/visible-text.ts";
 import { addMoney, percentOf } from "../../format/money.ts";
 
 type Key = Row<"GET /orgs/{org}/keys">;
@@ -16,6 +17,9 @@ export const isOver = ({ status }: Key): boolean => status === "revoked" || stat
 export const shortKeyOf = ({ prefix, last_four }: Pick<Key, "prefix" | "last_four">): string =>
   last_four ? `${prefix.slice(0, BEGINNING)}…${last_four}` : `${prefix}…`;
 const BEGINNING = "gw_sk_7Qd3".length;
+
+/** Its name, or its id where the name shows nothing. */
+export const shownName = ({ id, name }: Pick<Key, "id" | "name">): string => (isVisible(name) ? name : id);
 
 /** Spend of the month plus open holds: what the limit is compared with. */
 export const usedOf = ({ month_spend_usd, held_usd }: Key): string => addMoney(month_spend_usd, held_usd);

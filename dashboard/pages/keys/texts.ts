@@ -99,7 +99,7 @@ export const keysTexts = {
   left: "left",
   orphans: (count: number) =>
     `${counted(count, "active key was", "active keys were")} made by somebody who has left. ${count === 1 ? "It works" : "They work"} until ${count === 1 ? "it is" : "they are"} revoked.`,
-  replayed: "This key had been made already. Its secret was shown then and is not shown again.",
+  lost: "This key was made, but its secret did not arrive here and is not shown again. Replace or revoke it:",
   menu: (name: string) => `Actions for ${name}`,
   revokeOld: (prefix: string) => `Revoke the old ${prefix}…`,
   showOrphans: "Show them",

@@ -43,8 +43,8 @@ export function Conversations(choices: Choices) {
   const send = async (): Promise<void> => {
     if (!ready || running) return;
     const ended = await Promise.all(pairs.map((pair) => say(pair, [spoken])));
-    // What was refused by all stays in the field, to be sent again.
-    if (ended.some(({ phase }) => phase !== "refused")) setMessage("");
+    // What nobody answered stays in the field, to be sent again.
+    if (ended.some(({ phase }) => phase === "settled" || phase === "stopped")) setMessage("");
   };
   return (
     <Stack gap="md">

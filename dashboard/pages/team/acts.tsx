@@ -71,6 +71,7 @@ function Remove({ org, of, onClose }: ActProps & { of: Member }) {
     <ConfirmDialog
       title={words.removeTitle(of.email)}
       name={of.email}
+      typeName={dialogTexts.typeEmail}
       action={words.removeTitle(of.email)}
       mutation={remove}
       onClose={onClose}
@@ -93,6 +94,7 @@ function Leave({ org, of, onClose }: ActProps & { of: Member }) {
     <ConfirmDialog
       title={words.leaveTitle(org.name)}
       name={org.name}
+      id={org.id}
       action={words.leaveTitle(org.name)}
       mutation={leave}
       onClose={onClose}

@@ -2,6 +2,7 @@
 // in UTC, null means "not there"; a list is one page, `next_cursor` null on the last.
 import { z } from "zod";
 import { parseUsd } from "../../domain/money.ts";
+import { isReordered, isVisible } from "../../domain/visible-text.ts";
 
 export const usd = z
   .string()
@@ -33,13 +34,14 @@ export const exactUsdInput = z
 export const timeInput = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], "must be a time like 2026-12-31T00:00:00Z")
   .meta({ examples: ["2026-12-31T00:00:00Z", "2026-12-31"] });
-/** One line of text as people type it: not blank, no control characters, whole characters. */
+/** One line of text as people type it: something to see, in the order in which it is read; no control characters, whole characters. */
 export const line = (max = 200) =>
   z
     .string()
     .max(max)
-    .refine((text) => text.trim() !== "", "must not be blank")
+    .refine(isVisible, "must not be blank")
     .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), "must not contain control characters")
+    .refine((text) => !isReordered(text), "must not contain characters that change the direction of text")
     .meta({ minLength: 1 });
 export const email = z.email().max(254);
 export const password = z.string().min(10, "must have at least 10 characters").max(128);

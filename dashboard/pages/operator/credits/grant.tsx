@@ -2,10 +2,12 @@
 import { Select, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { looksAlike } from "../../../../src/domain/visible-text.ts";
 import { organizationQuery } from "../../../api/organization.ts";
 import { useChange } from "../../../api/change.ts";
 import type { Answer, Row } from "../../../api/routes.ts";
 import { FormDialog } from "../../../components/dialogs.tsx";
+import { dialogTexts } from "../../../components/texts.ts";
 import { ExactMoney } from "../../../components/figures.tsx";
 import { givenGrounds, GroundsFields, Outcome, NO_GROUNDS } from "./grounds.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
@@ -29,7 +31,7 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
   const grant = useChange("POST /operator/credits", {}, setGranted);
   const { data: org } = useQuery(organizationQuery(id));
   const large = isAmount(amount) && compareMoney(amount.trim(), LARGE_USD) >= 0;
-  const named = !large || typed.trim() === org?.name.trim();
+  const named = !large || (org !== undefined && (looksAlike(typed, org.name) || typed.trim() === org.id));
   const given = givenGrounds(grounds);
   const ready = isAmount(amount) && given !== null && named;
   return (
@@ -72,6 +74,7 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
           {large && org !== undefined && (
             <TextInput
               label={words.largeHelp(org.name)}
+              description={dialogTexts.orId(org.id)}
               autoComplete="off"
               value={typed}
               onChange={(event) => setTyped(event.currentTarget.value)}

@@ -97,6 +97,7 @@ function Confirm({ of, onClose }: { of: OrderRow; onClose: () => void }) {
     <ConfirmDialog
       title={words.confirmTitle(of.org_name)}
       name={of.org_name}
+      id={of.org}
       action={words.confirm}
       mutation={confirm}
       onClose={onClose}

@@ -93,6 +93,7 @@ export function RevokeDialog({ of, onClose }: ActProps) {
     <ConfirmDialog
       title={words.revokeTitle(of.model, of.org_name)}
       name={of.project}
+      id={of.id}
       action={words.revoke}
       mutation={revoke}
       onClose={onClose}

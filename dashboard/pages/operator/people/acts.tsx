@@ -7,7 +7,7 @@ import { ConfirmDialog, FormDialog } from "../../../components/dialogs.tsx";
 import type { ShownLink } from "../../../components/link-dialog.tsx";
 import { OnceDialog, type Secret } from "../../../components/secret-dialog.tsx";
 import { operatorPeopleTexts as words } from "./texts.ts";
-import { secretTexts } from "../../../components/texts.ts";
+import { dialogTexts, secretTexts } from "../../../components/texts.ts";
 
 type ManagementKey = Row<"GET /operator/management-keys">;
 type OperatorPerson = Row<"GET /operator/people">;
@@ -52,6 +52,7 @@ export function RemoveDialog({ of, onClose }: { of: OperatorPerson; onClose: () 
     <ConfirmDialog
       title={words.removeTitle(of.email)}
       name={of.email}
+      typeName={dialogTexts.typeEmail}
       action={words.removeAction(of.email)}
       mutation={remove}
       onClose={onClose}
@@ -135,6 +136,7 @@ export function RevokeKeyDialog({ of, onClose }: { of: ManagementKey; onClose: (
     <ConfirmDialog
       title={words.revokeTitle(of.name)}
       name={of.name}
+      id={of.id}
       action={words.revokeAction(of.name)}
       mutation={revoke}
       onClose={onClose}

@@ -18,6 +18,7 @@ import { text, useFilters } from "../../../filters.ts";
 import { formatSpan, formatTime } from "../../../format/time.ts";
 import { circuitNames, operatorPageNames } from "../../../components/texts.ts";
 import { operatorRoutesTexts as words } from "./texts.ts";
+import { FocusBack } from "../../../components/opener.ts";
 import { DisableDialog, EnableDialog } from "./acts.tsx";
 import { Calendar, Expiry, ExpiryLine } from "./expiry.tsx";
 import { PublishDialog } from "./publish.tsx";
@@ -68,6 +69,7 @@ export function RoutesPage() {
       {act?.kind === "publish" && <PublishDialog onClose={close} />}
       {act?.kind === "rates" && (
         <Modal opened onClose={close} title={words.ratesOf(act.model)} size="lg">
+          <FocusBack />
           <ModelLimits model={act.model} />
         </Modal>
       )}

@@ -7,6 +7,7 @@ import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Time } from "../../../components/figures.tsx";
 import { Section } from "../../../components/page.tsx";
 import { Loaded } from "../../../components/states.tsx";
+import { FocusBack } from "../../../components/opener.ts";
 import { operatorRoutesTexts as words } from "./texts.ts";
 
 type OperatedRoute = Row<"GET /operator/routes">;
@@ -16,6 +17,7 @@ export function History({ route, onClose }: { route: string; onClose: () => void
   const releases = useInfiniteQuery(readPages("GET /operator/releases", {}, { route }));
   return (
     <Modal opened onClose={onClose} title={words.historyOf(route)} size="xl">
+      <FocusBack />
       <Loaded query={releases}>
         {(rows) => (
           <DataTable

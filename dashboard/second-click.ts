@@ -1,0 +1,12 @@
+// The second click of a double click on a button that opens a dialog meets the overlay of the dialog, which it would close.
+export function ignoreSecondClicks(): void {
+  document.addEventListener(
+    "click",
+    (event) => {
+      const beside =
+        event.target instanceof Element && event.target.closest(".mantine-Overlay-root") !== null;
+      if (event.detail > 1 && beside) event.stopPropagation();
+    },
+    { capture: true },
+  );
+}
