@@ -39,7 +39,7 @@ describe.each(STORES)("on %s", (store) => {
     for (let i = 0; i < 3; i += 1) await gateway.chat(customer, hello("free-1"));
     const org = customer.organizationId;
     await gateway.tamper(
-      `UPDATE request SET prompt_tokens = ${MAX}, completion_tokens = ${MAX}, cached_tokens = ${MAX} WHERE org_id = ?1`,
+      `UPDATE request SET prompt_tokens = ${MAX}, completion_tokens = ${MAX}, cached_tokens = ${MAX}, surface = NULL WHERE org_id = ?1`,
       org,
     );
     await gateway.tamper(
