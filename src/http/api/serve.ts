@@ -23,7 +23,7 @@ const BODY_BYTES = 256 * 1024;
 const READS_ABREAST = 8;
 
 /** What came with a call beside its request. */
-export type Arrived = Pick<Exchange, "visitor" | "requestId" | "receivedAtMs" | "setIdleTimeout">;
+export type Arrived = Pick<Exchange, "visitor" | "requestId" | "receivedAtMs" | "setIdleTimeout" | "sending">;
 type Call = Context<{ Bindings: Arrived }>;
 
 /** One of the two ways in. */
