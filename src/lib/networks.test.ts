@@ -16,3 +16,11 @@ test.each([
 ])("%s is counted as %s", (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
+
+test("a site's networks are counted as one where that is asked for", () => {
+  expect(["2001:db8:1:2::1", "2001:db8:1:3::1"].map((address) => networkOf(address, 48))).toEqual([
+    "2001:db8:1::/48",
+    "2001:db8:1::/48",
+  ]);
+  expect(networkOf("192.0.2.1", 48)).toBe("192.0.2.1");
+});
