@@ -109,6 +109,8 @@ class Arrived implements HttpContext {
   route: Pick<Route, "format" | "surface"> | null = null;
   /** The answer is sent behind its handler's back, by an idle time of its own. */
   goesOn = false;
+  /** The peer, once it was asked for. */
+  private seen: string | null = null;
 
   constructor(
     private readonly options: ServerOptions,
@@ -116,6 +118,8 @@ class Arrived implements HttpContext {
     private readonly bun: BunServer,
   ) {
     this.receivedAtMs = options.clock.nowMs();
+    // A client that leaves takes it along.
+    this.seen = options.access.on ? this.peer : null;
   }
 
   get query(): URLSearchParams {
@@ -123,7 +127,7 @@ class Arrived implements HttpContext {
   }
 
   get peer(): string | null {
-    return this.bun.requestIP(this.request)?.address ?? null;
+    return (this.seen ??= this.bun.requestIP(this.request)?.address ?? null);
   }
 
   get address(): string | null {
