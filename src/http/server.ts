@@ -89,7 +89,9 @@ async function serve(options: ServerOptions, request: Request, bun: BunServer): 
     if (!(error instanceof Refusal)) options.failed(error, arrived.requestId);
     const refusal = refusalFrom(error);
     options.refused(refusal.code);
-    response = replyRefusal(arrived.requestId, refusal, arrived.route ?? {});
+    const { route: found, path } = arrived;
+    const format = found === null ? options.router.formatAt(path) : found.format;
+    response = replyRefusal(arrived.requestId, refusal, format && { format });
   }
   options.cors.expose(request, response);
   options.access.note(response, arrived, arrived.route?.surface ?? null);
@@ -153,9 +155,9 @@ function route({ router, cors }: ServerOptions, arrived: Arrived): Response | Pr
   const { path, query } = targetOf(request);
   if (request.method === "OPTIONS")
     return cors.preflight(request, { requestId, allowed: router.allowed(path) });
+  arrived.path = path;
   const { route, rest } = router.find(path, request.method);
   arrived.route = route;
-  arrived.path = path;
   arrived.rest = rest;
   arrived.search = query;
   return route.handler(arrived);
