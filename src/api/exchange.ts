@@ -11,6 +11,8 @@ export interface Exchange {
   stands(this: void): Promise<boolean>;
   /** Set on the answer. */
   cookies: string[];
-  /** Seconds of silence after which the socket is closed; 0 = never. */
+  /** Seconds of silence after which the socket is closed, until the answer is handed over; 0 = never. */
   setIdleTimeout(this: void, seconds: number): void;
+  /** The answer goes on when it is handed over, with so many seconds of silence; what is returned is told of its end. */
+  sending(this: void, seconds: number): () => void;
 }

@@ -76,6 +76,11 @@ const limits = group({
       "Memory for large answers (vectors) on their way, all together; one organization may have a quarter of it, or 64 MiB. Plan for four times as much.",
     ),
   header_timeout_ms: upToMilliseconds(255_000).default(10_000),
+  keep_alive_ms: upToMilliseconds(255_000)
+    .default(75_000)
+    .describe(
+      "How long a connection may idle behind an answer; above what a proxy in front keeps its own open.",
+    ),
   request_timeout_ms: upToMilliseconds(HOUR_MS).default(600_000),
   stream_idle_ms: upToMilliseconds(HOUR_MS).default(120_000),
   max_concurrent: upTo(1_000_000)

@@ -6,7 +6,8 @@ import type { Metrics } from "../lib/metrics.ts";
 import type { HttpContext } from "./context.ts";
 
 export class AccessLog {
-  private readonly on: boolean;
+  /** Whether a line is written of each request, with its address. */
+  readonly on: boolean;
 
   constructor(
     private readonly log: Pick<Log, "isLevelEnabled" | "lines">,

@@ -2,27 +2,35 @@
 // (wire.md §6, hardening.md 47–53). Bodies are never inflated.
 import { Refusal } from "../domain/refusals.ts";
 import type { Room } from "../limits/byte-rooms.ts";
-import type { Uploads } from "../limits/uploads.ts";
+import { networkOf } from "../lib/networks.ts";
+import type { BodyRooms, Uploads } from "../limits/uploads.ts";
 
 const JSON_TYPE = /^application\/json(?:\s*;\s*charset\s*=\s*(?:"utf-?8"|utf-?8))?\s*;?$/i;
 
 /** Whose room a body takes, and how much of it there may be. */
 export interface BodyTerms {
-  uploads: Uploads;
-  /** Who answers for it: an organization, a person, a management key. */
+  uploads: BodyRooms;
+  /** Who answers for it: an organization, a person, a management key, or a stranger's network at one door. */
   account: string;
   limitBytes: number;
   /** Told once all of it is there. */
   received?(): void;
 }
 
-/** For those who have shown nothing yet: all of them share one account. */
-export const STRANGERS = "strangers";
+/** The room of those who have shown nothing yet: nobody's is used up at another door, or from another network. */
+export const strangersRoom = (
+  { strangers }: Pick<Uploads, "strangers">,
+  door: string,
+  address: string | null,
+): Pick<BodyTerms, "uploads" | "account"> => ({
+  uploads: strangers,
+  account: `${door} ${address === null ? "" : networkOf(address)}`,
+});
 
 /** Media type and declared size, by the headers alone; throws 415 or 413. */
 export function checkJsonBody({ headers }: Request, limitBytes: number): void {
   checkType(headers);
-  if (declaredBytes(headers) > limitBytes) throw tooLarge(limitBytes);
+  if ((declaredBytes(headers) ?? 0) > limitBytes) throw tooLarge(limitBytes);
 }
 
 /**
@@ -36,9 +44,12 @@ export async function readJsonBody(request: Request, terms: BodyTerms): Promise<
 
 /** The same of a request whose headers have been checked: they are not read again. */
 export async function readCheckedBody(request: Request, terms: BodyTerms): Promise<Uint8Array> {
-  const room = terms.uploads.take(terms.account, declaredBytes(request.headers));
+  const { uploads, account } = terms;
+  const declared = declaredBytes(request.headers);
+  const atOnce = declared !== null && declared <= uploads.atOnceBytes ? declared : null;
+  const room = uploads.take(account, atOnce);
   try {
-    const body = await bytesOf(request, room, terms);
+    const body = await (atOnce === null ? readCounted(request, room, terms) : request.bytes());
     terms.received?.();
     return body;
   } catch (error) {
@@ -48,13 +59,11 @@ export async function readCheckedBody(request: Request, terms: BodyTerms): Promi
   }
 }
 
-function bytesOf(request: Request, room: Room, terms: BodyTerms): Promise<Uint8Array> {
-  if (request.headers.has("content-length")) return request.bytes();
-  return request.body === null ? Promise.resolve(new Uint8Array()) : readCounted(request.body, room, terms);
+/** Null for a chunked body, and where there is none. */
+function declaredBytes(headers: Headers): number | null {
+  const declared = headers.get("content-length");
+  return declared === null ? null : Number(declared);
 }
-
-/** 0 for a chunked body, which is counted while it arrives. */
-const declaredBytes = (headers: Headers): number => Number(headers.get("content-length") ?? 0);
 
 function checkType(headers: Headers): void {
   const type = headers.get("content-type");
@@ -77,12 +86,10 @@ function checkType(headers: Headers): void {
   }
 }
 
-async function readCounted(
-  body: ReadableStream<Uint8Array>,
-  room: Room,
-  { limitBytes }: BodyTerms,
-): Promise<Uint8Array> {
+/** Takes room as it comes: what is only declared costs nothing, and keeps nobody out. */
+async function readCounted({ body }: Request, room: Room, { limitBytes }: BodyTerms): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
+  if (body === null) return new Uint8Array();
   let size = 0;
   try {
     for await (const piece of body) {
@@ -91,7 +98,7 @@ async function readCounted(
       if (size > limitBytes) throw tooLarge(limitBytes);
       room.grow(piece.byteLength);
     }
-    return Buffer.concat(pieces);
+    return (pieces.length === 1 ? pieces.pop() : undefined) ?? Buffer.concat(pieces);
   } finally {
     for (const { buffer } of pieces) giveBack(buffer);
   }

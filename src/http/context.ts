@@ -15,8 +15,10 @@ export interface HttpContext {
   peer: string | null;
   /** The client's: what trusted proxies say of it, else the peer's. */
   address: string | null;
-  /** Seconds of silence after which the socket is closed; 0 = never. */
+  /** Seconds of silence after which the socket is closed, until the answer is handed over; 0 = never. */
   setIdleTimeout(this: void, seconds: number): void;
+  /** The answer goes on when it is handed over, with so many seconds of silence; what is returned is told of its end. */
+  sending(this: void, seconds: number): () => void;
 }
 
 export type Handler = (context: HttpContext) => Response | Promise<Response>;

@@ -10,7 +10,7 @@ import {
 import type { Devices } from "../operator/devices.ts";
 import { parseJson } from "../domain/parse-json.ts";
 import type { ApiHandler } from "./api/handler.ts";
-import { readJsonBody, STRANGERS } from "./body.ts";
+import { type BodyTerms, readJsonBody, strangersRoom } from "./body.ts";
 import { readFields } from "./read-fields.ts";
 import type { Uploads } from "../limits/uploads.ts";
 
@@ -24,11 +24,13 @@ export function deviceHandlers(
 ): Record<Step, ApiHandler> {
   return {
     code: async (request, { requestId, visitor }) => {
-      const { host, version } = readFields(deviceCodeInput, await bodyOf(request, uploads));
+      const body = await bodyOf(request, strangersRoom(uploads, "device_code", visitor.address));
+      const { host, version } = readFields(deviceCodeInput, body);
       return reply(requestId, await devices.ask({ host, version, address: visitor.address }));
     },
     token: async (request, { requestId, visitor }) => {
-      const { device_code } = readFields(deviceTokenInput, await bodyOf(request, uploads));
+      const body = await bodyOf(request, strangersRoom(uploads, "device_token", visitor.address));
+      const { device_code } = readFields(deviceTokenInput, body);
       try {
         return reply(requestId, await devices.fetch(device_code, { address: visitor.address, requestId }));
       } catch (error) {
@@ -39,8 +41,8 @@ export function deviceHandlers(
   };
 }
 
-const bodyOf = async (request: Request, uploads: Uploads): Promise<unknown> =>
-  parseJson(await readJsonBody(request, { uploads, account: STRANGERS, limitBytes: BODY_BYTES }));
+const bodyOf = async (request: Request, room: Pick<BodyTerms, "uploads" | "account">): Promise<unknown> =>
+  parseJson(await readJsonBody(request, { ...room, limitBytes: BODY_BYTES }));
 
 interface RefusedJson {
   error: string;

@@ -3,22 +3,33 @@ import type { Room } from "../limits/byte-rooms.ts";
 
 const PIECE_BYTES = 256 * 1024;
 
-/** The body of such an answer; `client` aborts when its socket closes. */
+interface Sending {
+  room: Room;
+  /** Aborts when the client's socket closes. */
+  client: AbortSignal;
+  /** Told when the last piece has been taken. */
+  sent: (() => void) | undefined;
+}
+
+/** The body of such an answer. */
 export function largeAnswer(
   body: string | Uint8Array,
-  room: Room,
-  client: AbortSignal,
+  { room, client, sent }: Sending,
 ): AsyncIterable<Uint8Array> {
   const release = (): void => room.release();
   // A client that has gone before the first piece is pulled would leave it taken.
   if (client.aborted) release();
   else client.addEventListener("abort", release, { once: true });
-  return pieces(typeof body === "string" ? Buffer.from(body) : body, room);
+  return pieces(typeof body === "string" ? Buffer.from(body) : body, { room, sent });
 }
 
-async function* pieces(bytes: Uint8Array, room: Room): AsyncGenerator<Uint8Array, void, void> {
+async function* pieces(
+  bytes: Uint8Array,
+  { room, sent }: Pick<Sending, "room" | "sent">,
+): AsyncGenerator<Uint8Array, void, void> {
   try {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+    sent?.();
   } finally {
     room.release();
   }

@@ -54,6 +54,13 @@ export class Router {
     });
   }
 
+  /** In which form a path without a route is refused: that of the surface at it or above it; undefined where there is none. */
+  formatAt(path: string): ErrorFormat | undefined {
+    for (const { path: root, format } of this.routes)
+      if (format !== undefined && (path === root || path.startsWith(`${root}/`))) return format;
+    return undefined;
+  }
+
   /** The methods of a path, HEAD and OPTIONS included; empty when there is no such path. */
   allowed(path: string): string[] {
     const methods = this.at(path).flatMap(({ route }) => route.methods);

@@ -26,6 +26,8 @@ export interface ServerOptions {
   clients: ClientAddress;
   /** Deadline for a whole header block, and for anything that a handler gives no other. */
   headerTimeoutMs: number;
+  /** How long a socket may idle behind an answer. */
+  keepAliveMs: number;
   /** Above the product's own limit, whose refusal is readable (hardening.md §1). */
   maxBodyBytes: number;
   /** A bug's error, for the log. */
@@ -56,6 +58,9 @@ export function listen(options: ServerOptions): Listening {
 
 type BunServer = Bun.Server<undefined>;
 
+/** Bun counts idle time in seconds. */
+const secondsOf = (ms: number): number => Math.ceil(ms / 1000);
+
 function open(options: ServerOptions): BunServer {
   const { host: hostname, port, share } = options;
   try {
@@ -65,7 +70,7 @@ function open(options: ServerOptions): BunServer {
       hostname,
       port,
       reusePort: share !== null,
-      idleTimeout: Math.ceil(options.headerTimeoutMs / 1000),
+      idleTimeout: secondsOf(options.headerTimeoutMs),
       maxRequestBodySize: options.maxBodyBytes,
       fetch: (request, bun) => serve(options, request, bun),
       error: () => replyRefusal(newRequestId(), refusalFrom(null)),
@@ -84,10 +89,13 @@ async function serve(options: ServerOptions, request: Request, bun: BunServer): 
     if (!(error instanceof Refusal)) options.failed(error, arrived.requestId);
     const refusal = refusalFrom(error);
     options.refused(refusal.code);
-    response = replyRefusal(arrived.requestId, refusal, arrived.route ?? {});
+    const { route: found, path } = arrived;
+    const format = found === null ? options.router.formatAt(path) : found.format;
+    response = replyRefusal(arrived.requestId, refusal, format && { format });
   }
   options.cors.expose(request, response);
   options.access.note(response, arrived, arrived.route?.surface ?? null);
+  if (!arrived.goesOn) arrived.keepAlive();
   return response;
 }
 
@@ -101,6 +109,10 @@ class Arrived implements HttpContext {
   search = "";
   /** Once it is found. */
   route: Pick<Route, "format" | "surface"> | null = null;
+  /** The answer is sent behind its handler's back, by an idle time of its own. */
+  goesOn = false;
+  /** The peer, once it was asked for. */
+  private seen: string | null = null;
 
   constructor(
     private readonly options: ServerOptions,
@@ -108,6 +120,8 @@ class Arrived implements HttpContext {
     private readonly bun: BunServer,
   ) {
     this.receivedAtMs = options.clock.nowMs();
+    // A client that leaves takes it along.
+    this.seen = options.access.on ? this.peer : null;
   }
 
   get query(): URLSearchParams {
@@ -115,7 +129,7 @@ class Arrived implements HttpContext {
   }
 
   get peer(): string | null {
-    return this.bun.requestIP(this.request)?.address ?? null;
+    return (this.seen ??= this.bun.requestIP(this.request)?.address ?? null);
   }
 
   get address(): string | null {
@@ -123,6 +137,17 @@ class Arrived implements HttpContext {
   }
 
   readonly setIdleTimeout = (seconds: number): void => this.bun.timeout(this.request, seconds);
+
+  readonly sending = (seconds: number): (() => void) => {
+    this.goesOn = true;
+    this.setIdleTimeout(seconds);
+    return () => this.keepAlive();
+  };
+
+  /** The answer is over: what a handler set would stay on the socket (wire.md §6). */
+  keepAlive(): void {
+    this.setIdleTimeout(secondsOf(this.options.keepAliveMs));
+  }
 }
 
 function route({ router, cors }: ServerOptions, arrived: Arrived): Response | Promise<Response> {
@@ -130,9 +155,9 @@ function route({ router, cors }: ServerOptions, arrived: Arrived): Response | Pr
   const { path, query } = targetOf(request);
   if (request.method === "OPTIONS")
     return cors.preflight(request, { requestId, allowed: router.allowed(path) });
+  arrived.path = path;
   const { route, rest } = router.find(path, request.method);
   arrived.route = route;
-  arrived.path = path;
   arrived.rest = rest;
   arrived.search = query;
   return route.handler(arrived);

@@ -39,11 +39,14 @@ export class EventStreams {
     return this.settled.promise;
   }
 
-  /** The body of one stream; counts as open from now on. `client` aborts when its socket closes. */
-  body(relayed: Relayed, client: AbortSignal): AsyncIterable<string> {
+  /**
+   * The body of one stream; counts as open from now on. `client` aborts when its socket closes, `sent` is told when the last
+   * frame has been taken.
+   */
+  body(relayed: Relayed, client: AbortSignal, sent?: () => void): AsyncIterable<string> {
     this.unsettled += 1;
     this.stopTicking ??= this.options.jobs.tick("stream_comments", TICK_MS, () => this.tick());
-    const body = new StreamBody(relayed, this);
+    const body = new StreamBody(relayed, this, sent);
     this.open.add(body);
     if (client.aborted) body.leave();
     else client.addEventListener("abort", body);
@@ -117,6 +120,7 @@ class StreamBody implements AsyncIterableIterator<string, void, void> {
   constructor(
     readonly relayed: Relayed,
     private readonly streams: EventStreams,
+    private readonly sent: (() => void) | undefined,
   ) {
     this.sentAtMs = this.lastFrameAtMs = streams.clock.monotonicMs();
     this.pull();
@@ -177,7 +181,10 @@ class StreamBody implements AsyncIterableIterator<string, void, void> {
     this.pulling = false;
     if (this.over) return; // it is pulled to its end beside this
     this.sentAtMs = this.lastFrameAtMs = this.streams.clock.monotonicMs();
-    if (frame.done === true) this.end();
+    if (frame.done === true) {
+      this.end();
+      this.sent?.();
+    }
     const { turn } = this;
     this.turn = null;
     if (turn === null) this.early = frame;

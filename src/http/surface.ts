@@ -46,7 +46,10 @@ interface Inner {
 const UPLOAD_SECONDS = 30;
 
 export type SurfaceHandler = (context: SurfaceContext, inner?: Inner) => Promise<Response>;
-type SurfaceContext = Pick<HttpContext, "request" | "requestId" | "receivedAtMs" | "setIdleTimeout">;
+type SurfaceContext = Pick<
+  HttpContext,
+  "request" | "requestId" | "receivedAtMs" | "setIdleTimeout" | "sending"
+>;
 
 export function surface(ports: SurfacePorts, format: Format): SurfaceHandler {
   return (context, inner) => serve(ports, format, { context, inner });
@@ -178,14 +181,17 @@ function respond(ports: SurfacePorts, arrived: Arrived, completion: Completion):
   }
 }
 
-/** A client that does not read a long answer is cut, as one of a stream is: it stays in memory until then. */
+/**
+ * A client that does not read a long answer is cut, as one of a stream is: it stays in memory until then. Of one that is handed
+ * over in a piece the end is not told, and its socket idles by the same time.
+ */
 function whole<Body extends string | Uint8Array>(
   ports: SurfacePorts,
   { context, signal }: Arrived,
   { body, room = null }: { body: Body; room?: Room | null },
 ): Body | AsyncIterable<Uint8Array> {
-  if (body.length > SMALL_BYTES) context.setIdleTimeout(idleSeconds(ports));
-  return room === null ? body : largeAnswer(body, room, signal);
+  const sent = body.length > SMALL_BYTES ? context.sending(idleSeconds(ports)) : undefined;
+  return room === null ? body : largeAnswer(body, { room, client: signal, sent });
 }
 
 function streamed(
@@ -193,8 +199,8 @@ function streamed(
   { context, format }: Arrived,
   { relayed, headers, requestId }: Pick<Followed, "relayed" | "headers" | "requestId">,
 ): Response {
-  context.setIdleTimeout(idleSeconds({ streamIdleMs }));
-  return new Response(streams.body(relayed, context.request.signal), {
+  const sent = context.sending(idleSeconds({ streamIdleMs }));
+  return new Response(streams.body(relayed, context.request.signal, sent), {
     headers: withIds({ ...headers, ...STREAM_HEADERS }, format, requestId),
   });
 }

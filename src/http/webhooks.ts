@@ -3,12 +3,10 @@
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { ServiceFailure, WebhookRefusal } from "../payments/driver.ts";
 import type { WebhookDelivery, Verdict } from "../payments/receive.ts";
-import { checkJsonBody, readJsonBody, STRANGERS } from "./body.ts";
+import { checkJsonBody, readJsonBody, strangersRoom } from "./body.ts";
 import type { Handler, HttpContext } from "./context.ts";
 import { replyJson, replyOperatorRefusal } from "./reply.ts";
-import type { Uploads } from "../limits/uploads.ts";
-
-const BODY_LIMIT_BYTES = 1024 * 1024;
+import { STRANGER_BODY_BYTES, type Uploads } from "../limits/uploads.ts";
 
 interface PaymentPort {
   receive(delivery: WebhookDelivery): Promise<Verdict>;
@@ -21,11 +19,11 @@ export const paymentWebhook =
   (payments: PaymentPort, uploads: Uploads): Handler =>
   async (context) => {
     const { requestId, address } = context;
-    checkJsonBody(context.request, BODY_LIMIT_BYTES);
+    checkJsonBody(context.request, STRANGER_BODY_BYTES);
     const signature = context.request.headers.get("stripe-signature");
     if (signature === null)
       return replyOperatorRefusal(requestId, new OperatorRefusal("webhook_not_verified", NOT_SIGNED));
-    const terms = { uploads, account: STRANGERS, limitBytes: BODY_LIMIT_BYTES };
+    const terms = { ...strangersRoom(uploads, "webhook", address), limitBytes: STRANGER_BODY_BYTES };
     const body = await readJsonBody(context.request, terms);
     try {
       return answer(context, await payments.receive({ body, signature, from: { address, requestId } }));

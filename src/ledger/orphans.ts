@@ -70,9 +70,9 @@ async function resolveOne(on: ResolvingPorts, unowned: Unowned): Promise<void> {
 }
 
 /** For a person to end. */
-async function setAside({ store, alarm }: ResolvingPorts, unowned: Unowned, why: unknown): Promise<void> {
-  await store.quarantine(unowned, messageOf(why));
-  alarm(new Error(`request ${unowned.requestId} is quarantined: ${messageOf(why)}`, { cause: why }));
+async function setAside(on: ResolvingPorts, unowned: Unowned, why: unknown): Promise<void> {
+  await on.store.quarantine(unowned, messageOf(why));
+  on.alarm(new Error(`request ${unowned.requestId} is quarantined: ${messageOf(why)}`, { cause: why }));
 }
 
 /** The caller of a request that was never sent saw its gateway go. */

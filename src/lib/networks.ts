@@ -17,6 +17,29 @@ export function parseNetwork(text: string): Network | null {
   return prefix > longest ? null : { address, prefix, family: version === 4 ? "ipv4" : "ipv6" };
 }
 
+const GROUPS = 8;
+/** Of an IPv4 address inside IPv6. */
+const MAPPED = "0:0:0:0:0:ffff";
+
+/**
+ * Whom an address stands for where callers are counted: of IPv6 its /64, which one customer has whole, or the site's /48; an
+ * IPv4 address inside an IPv6 one counts as what it is, and what is no address as itself.
+ */
+export function networkOf(address: string, bits: 64 | 48 = 64): string {
+  const [plain = ""] = address.split("%", 1);
+  if (isIP(plain) !== 6) return address;
+  const [left = "", right] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split("::");
+  const head = left === "" ? [] : left.split(":");
+  const tail = right ? right.split(":") : [];
+  const groups = [...head, ...Array<string>(GROUPS - head.length - tail.length).fill("0"), ...tail];
+  if (groups.slice(0, 6).join(":") !== MAPPED) return `${groups.slice(0, bits / 16).join(":")}::/${bits}`;
+  return groups
+    .slice(6)
+    .map((group) => Number.parseInt(group, 16))
+    .flatMap((word) => [word >> 8, word & 0xff])
+    .join(".");
+}
+
 export class Networks {
   private readonly list = new BlockList();
 

@@ -1,5 +1,5 @@
-// Room in memory for what is large while it is under way: bounded for all together and for each account (an organization, a
-// person, a management key), so that nobody's shut out the others'.
+// Room in memory for what is under way: bounded for all together and for each account (an organization, a person, a management
+// key, a stranger's network). Nobody's shut out the others': who has something under way leaves twice as much free.
 import { Refusal } from "../domain/refusals.ts";
 import { Counts } from "./shares.ts";
 
@@ -14,9 +14,11 @@ export interface Room {
 }
 
 export interface RoomTerms {
-  /** Of all bodies together; an account has a quarter. */
+  /** Of all bodies together. */
   totalBytes: number;
-  /** One of this size always fits. */
+  /** Of one account; a quarter where it is left out. */
+  shareBytes?: number;
+  /** One of this size always fits an account. */
   bodyBytes: number;
   /** Told of each refusal, by the setting's name. */
   refused: (limit: string) => void;
@@ -33,15 +35,19 @@ interface RoomWords {
 
 export class ByteRooms {
   private readonly taken = new Counts();
-  private readonly most: { together: number; share: number };
+  private readonly most: { together: number; share: number; body: number };
   private readonly refused: RoomTerms["refused"];
 
   constructor(
-    { totalBytes, bodyBytes, refused }: RoomTerms,
+    { totalBytes, shareBytes = totalBytes / 4, bodyBytes, refused }: RoomTerms,
     private readonly words: RoomWords,
   ) {
     this.refused = refused;
-    this.most = { together: Math.max(totalBytes, bodyBytes), share: Math.max(totalBytes / 4, bodyBytes) };
+    this.most = {
+      together: Math.max(totalBytes, bodyBytes),
+      share: Math.max(shareBytes, bodyBytes),
+      body: bodyBytes,
+    };
   }
 
   /** Throws `Refusal` 429 when the account has too much under way, 503 when all together have. */
@@ -52,8 +58,11 @@ export class ByteRooms {
   /** So much more of it. Throws as `take` does. */
   add(account: string, bytes: number): void {
     const { taken, most, words } = this;
-    if (taken.of(account) + bytes > most.share) throw this.refusal(words.tooMuch());
-    if (taken.together + bytes > most.together) throw this.refusal(words.full());
+    const wanted = taken.of(account) + bytes;
+    const free = most.together - taken.together;
+    if (wanted > most.share) throw this.refusal(words.tooMuch());
+    if (bytes > free) throw this.refusal(words.full());
+    if (2 * wanted > free && wanted > most.body) throw this.refusal(words.tooMuch());
     taken.add(account, bytes);
   }
 

@@ -3,20 +3,26 @@
 // through than one after the other.
 import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
-import { numberOf, type Sql } from "../store/sql.ts";
+import { networkOf } from "../lib/networks.ts";
+import { numberOf, type Sql, textOf } from "../store/sql.ts";
 
 const MINUTE_MS = 60_000;
 const TRIES_WITHIN_MS = 10 * MINUTE_MS;
 /** Of codes by one person; an address may be that of a whole office. */
 const TRIES = { person: 10, address: 30 };
 const ASKS_A_MINUTE = 10;
-/** That wait for a decision, of all addresses: what anybody may write into the store. */
+/** That wait for a decision, of all networks: what anybody may write into the store. */
 const OPEN_AT_MOST = 1_000;
 
+interface OpenLogin {
+  id: string;
+  address: string;
+}
+
 interface DeviceThrottle {
-  /** Throws when this address, or everybody together, asks too often. */
-  asks(address: string): Promise<void>;
-  /** Throws when this person or this address tried too many codes. */
+  /** Throws when this address's network asks too often; of the logins that wait it returns those that have to make room. */
+  asks(address: string): Promise<string[]>;
+  /** Throws when this person or this address's network tried too many codes. */
   tries(person: string, address: string): Promise<void>;
 }
 
@@ -29,15 +35,24 @@ export function deviceThrottle({ sql, clock }: { sql: Sql; clock: Clock }): Devi
     async asks(address) {
       const now = clock.nowMs();
       await sql.rows("DELETE FROM device_try WHERE at < ?1", now - TRIES_WITHIN_MS);
-      const recent = "FROM device_login WHERE address = ?1 AND asked_at > ?2";
-      if ((await count(recent, address, now - MINUTE_MS)) >= ASKS_A_MINUTE)
+      const recent = await sql.rows(
+        "SELECT address, count(*) AS found FROM device_login WHERE asked_at > ?1 GROUP BY address",
+        now - MINUTE_MS,
+      );
+      const network = networkOf(address);
+      let asked = 0;
+      for (const row of recent)
+        if (networkOf(textOf(row["address"])) === network) asked += numberOf(row["found"]);
+      if (asked >= ASKS_A_MINUTE)
         throw tooMany("Too many logins from this address. Wait a minute.", MINUTE_MS);
       const open = "FROM device_login WHERE state = 'open' AND expires_at > ?1";
-      if ((await count(open, now)) >= OPEN_AT_MOST)
-        throw tooMany("Too many logins wait for a decision. Try again in some minutes.", MINUTE_MS);
+      if ((await count(open, now)) < OPEN_AT_MOST) return [];
+      const waiting = await sql.rows(`SELECT id, address ${open} ORDER BY asked_at, id`, now);
+      return makingRoom(waiting.map((row) => ({ id: textOf(row["id"]), address: textOf(row["address"]) })));
     },
-    async tries(person, address) {
+    async tries(by, from) {
       const now = clock.nowMs();
+      const [person, address] = [`person ${by}`, `address ${networkOf(from)}`];
       const since = now - TRIES_WITHIN_MS;
       const over = async (by: number): Promise<boolean> =>
         (await tried(person, since)) >= TRIES.person + by ||
@@ -48,6 +63,19 @@ export function deviceThrottle({ sql, clock }: { sql: Sql; clock: Clock }): Devi
       if (await over(1)) throw refused;
     },
   };
+}
+
+/** Of those who have the most, the oldest; of IPv6 by site, which has 65,536 networks. */
+function makingRoom(oldestFirst: readonly OpenLogin[]): string[] {
+  const bySite = Map.groupBy(oldestFirst, ({ address }) => networkOf(address, 48));
+  const dropped: string[] = [];
+  while (oldestFirst.length - dropped.length >= OPEN_AT_MOST) {
+    const most = [...bySite.values()].reduce((one, other) => (other.length > one.length ? other : one));
+    const oldest = most.shift();
+    if (oldest === undefined) break;
+    dropped.push(oldest.id);
+  }
+  return dropped;
 }
 
 const tooMany = (message: string, retryAfterMs: number): Refusal =>

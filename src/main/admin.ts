@@ -31,13 +31,13 @@ export interface AdminPorts {
 
 export function adminHandler(on: AdminPorts): Handler {
   let opening: ReturnType<typeof open> | null = null;
-  return async ({ request, requestId, receivedAtMs, address, setIdleTimeout }) => {
+  return async ({ request, requestId, receivedAtMs, address, setIdleTimeout, sending }) => {
     const visitor = { headers: request.headers, address };
     opening ??= open(on).catch((error: unknown) => {
       opening = null;
       throw error;
     });
-    return (await opening)(request, { visitor, requestId, receivedAtMs, setIdleTimeout });
+    return (await opening)(request, { visitor, requestId, receivedAtMs, setIdleTimeout, sending });
   };
 }
 

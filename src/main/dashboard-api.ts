@@ -90,9 +90,9 @@ export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
     }));
   const handler =
     (door: Door): Handler =>
-    async ({ request, requestId, receivedAtMs, address, setIdleTimeout }) => {
+    async ({ request, requestId, receivedAtMs, address, setIdleTimeout, sending }) => {
       const visitor = { headers: request.headers, address };
-      const exchange = { visitor, requestId, receivedAtMs, setIdleTimeout };
+      const exchange = { visitor, requestId, receivedAtMs, setIdleTimeout, sending };
       return await (await loaded())[door](request, exchange);
     };
   const route = (path: string, door: "app" | "auth"): Route => ({

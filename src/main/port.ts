@@ -215,6 +215,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
       access: new AccessLog(log, clock, metrics),
       clients: new ClientAddress(config.server.trustedProxies),
       headerTimeoutMs: config.limits.headerTimeoutMs,
+      keepAliveMs: config.limits.keepAliveMs,
       maxBodyBytes: PARSER_BODY_BYTES,
     },
     close,

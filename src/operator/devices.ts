@@ -22,6 +22,7 @@ import { printTime } from "../domain/print.ts";
 import {
   decideDeviceLogin,
   type DeviceLogin,
+  dropDeviceLogin,
   fetchDeviceLogin,
   findOpenDeviceLogin,
   forgetDeviceLogins,
@@ -73,7 +74,7 @@ export function devices(on: DevicesPorts): Devices {
       const now = clock.nowMs();
       const from = address ?? "unknown";
       await forgetDeviceLogins(sql, now - REMEMBERED_MS);
-      await throttle.asks(from);
+      for (const id of await throttle.asks(from)) await dropDeviceLogin(sql, id);
       const deviceCode = `gw_dc_${randomBytes(32).toString("base64url")}`;
       const userCode = newUserCode();
       await openDeviceLogin(sql, {
@@ -111,7 +112,7 @@ export function devices(on: DevicesPorts): Devices {
       return await grant(on, fetched, from);
     },
     async find(userCode, { person, address }) {
-      await throttle.tries(`person ${person.id}`, `address ${address ?? "unknown"}`);
+      await throttle.tries(person.id, address ?? "unknown");
       const letters = userCode.toUpperCase().replaceAll(/[^A-Z]/g, "");
       const found = await findOpenDeviceLogin(sql, digestOf(letters), clock.nowMs());
       if (found !== null) return print(found, person);

@@ -2,6 +2,7 @@
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { Arrival, Invitation, NewAccount, People, Visitor } from "./people.ts";
 import { Refusal } from "../domain/refusals.ts";
+import { networkOf } from "../lib/networks.ts";
 import { accountPages, createAccount, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
 import { answers } from "./answers.ts";
 import { refusingWhileAway } from "./away.ts";
@@ -155,7 +156,7 @@ const reserveFirst = ({ internal }: SignIn): Promise<boolean> =>
   });
 
 function slowDown(throttle: Windows, { address }: Visitor): void {
-  const { fits, resetMs } = throttle.count(address ?? "", Date.now());
+  const { fits, resetMs } = throttle.count(networkOf(address ?? ""), Date.now());
   if (!fits)
     throw new Refusal("rate_limit_exceeded", "Too many tries from this address. Wait a little.", {
       retryAfterMs: resetMs,

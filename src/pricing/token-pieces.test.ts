@@ -6,6 +6,6 @@ afterEach(() => mock.restore());
 
 test("tables that could not be read are read again at the next count", async () => {
   spyOn(Vocabulary, "load").mockRejectedValueOnce(new Error("EIO"));
-  await expect(countText("hello world", "cl100k_base")).rejects.toThrow("EIO");
+  expect(await countText("hello world", "cl100k_base").catch(String)).toBe("Error: EIO");
   expect(await countText("hello world", "cl100k_base")).toBe(2);
 });

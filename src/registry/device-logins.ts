@@ -123,6 +123,11 @@ export async function declineUnfetched(sql: Sql, personId: string): Promise<void
   );
 }
 
+/** One that waits makes room for another; its terminal hears that there is none. */
+export async function dropDeviceLogin(sql: Sql, id: string): Promise<void> {
+  await sql.rows("DELETE FROM device_login WHERE id = ?1 AND state = 'open'", id);
+}
+
 export async function forgetDeviceLogins(sql: Sql, expiredBeforeMs: number): Promise<void> {
   await sql.rows("DELETE FROM device_login WHERE expires_at < ?1", expiredBeforeMs);
 }

@@ -100,6 +100,24 @@ test("a bearer, an x-api-key and the same in both open it; two keys are refused,
   expect(await shown({})).toEqual([401, "authentication_error"]);
 });
 
+test.each([
+  ["GET", "/v1/messages", 405, "invalid_request_error"],
+  ["DELETE", "/v1/messages/count_tokens", 405, "invalid_request_error"],
+  ["POST", "/v1/messages/batches", 404, "not_found_error"],
+  ["GET", "/v1/messages/batches/msgbatch_1/results", 404, "not_found_error"],
+  ["GET", "//v1//messages/", 405, "invalid_request_error"],
+] as const)("%s %s is refused in the form of the surface", async (method, path, status, type) => {
+  const response = await fetch(gateway.url + path, { method, headers: { "x-api-key": customer.secret } });
+  const { error, request_id: id } = errorBody.parse(await response.json());
+  expect([response.status, error.type]).toEqual([status, type]);
+  expect([response.headers.get("request-id"), response.headers.get("x-request-id")]).toEqual([id, id]);
+});
+
+test("what only begins like the surface's path is none of it", async () => {
+  const response = await fetch(`${gateway.url}/v1/messagesque`);
+  expect([response.status, response.headers.has("request-id")]).toEqual([404, false]);
+});
+
 test("a loop of tools with thoughts: calls, results, signed and foreign thoughts come back, and nothing is refused", async () => {
   const body = {
     model: "thinks-1",

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { DEVICE_REFUSALS } from "../../src/api/shapes/devices.ts";
+import { type DeviceCodeJson, DEVICE_REFUSALS } from "../../src/api/shapes/devices.ts";
 import { ageSessions } from "../support/aged-sessions.ts";
 import { Browser, firstOperator, newMember, PASSWORD } from "../support/browser.ts";
 import { type TestClock, testClock } from "../support/clock.ts";
@@ -256,6 +256,48 @@ describe.each([...STORES])("%s", (store: Store) => {
     clock.advance(MINUTE_MS + 1);
     await ask(gateway.url);
   });
+
+  test("a network asks as one address; a thousand codes that wait keep nobody out, and only their own network loses any", async () => {
+    const standing = testClock();
+    const proxied = await startGateway({
+      store,
+      clock: standing,
+      configure: (config) => (config.server.trustedProxies = ["127.0.0.1"]),
+    });
+    try {
+      const operator = await firstOperator(proxied);
+      const askFrom = async (address: string): Promise<Partial<DeviceCodeJson> & { status: number }> => {
+        const asked = { client_id: "tollgate-cli", host: "laptop", version: "0.1.0" };
+        const { status, json } = await post(`${proxied.url}/device/code`, asked, {
+          "x-forwarded-for": address,
+        });
+        return { ...json, status };
+      };
+      const mine = await askFrom("192.0.2.1");
+      const first = await askFrom("2001:db8:9::1");
+      const statuses: number[] = [];
+      for (let network = 0; network < 100; network += 1) {
+        standing.advance(1);
+        statuses.push(
+          ...(await Promise.all(
+            Array.from({ length: network === 0 ? 9 : 10 }, (_, n) =>
+              askFrom(`2001:db8:9:${network.toString(16)}:${n}::1`),
+            ),
+          ).then((asked) => asked.map(({ status }) => status))),
+        );
+      }
+      expect([statuses.length, new Set(statuses)]).toEqual([999, new Set([200])]);
+      expect((await askFrom("2001:db8:9:1:ffff::1")).status).toBe(429);
+      const late = await askFrom("192.0.2.2");
+      expect(late.status).toBe(200);
+      for (const { user_code = "" } of [mine, late])
+        expect((await find(operator, user_code)).status).toBe(200);
+      expect((await poll(proxied.url, first.device_code ?? "")).json.error).toBe("invalid_grant");
+      expect((await proxied.rowsOf("device_login")).length).toBe(1_000);
+    } finally {
+      await proxied.stop();
+    }
+  }, 60_000);
 });
 
 test("every code that a terminal is refused with is explained", () => {

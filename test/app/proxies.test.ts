@@ -35,6 +35,12 @@ test("one client's tries do not slow another one down, and no made-up header giv
   expect(await guess("203.0.113.10")).toBe(401);
 });
 
+test("the addresses of one IPv6 network are one client's", async () => {
+  for (let i = 0; i < PER_MINUTE; i++) expect(await guess(`2001:db8:1:2::${i}`)).toBe(401);
+  expect(await guess("2001:db8:1:2:ffff::1")).toBe(429);
+  expect(await guess("2001:db8:1:3::1")).toBe(401);
+});
+
 test("a person sees the address that they signed in from", async () => {
   const browser = new Browser(gateway.url);
   const account = { email: "root@example.com", password: PASSWORD };
@@ -55,6 +61,8 @@ test("a link is tried as often by each client, too", async () => {
   };
   expect(await tries("203.0.113.20")).toEqual([...Array<number>(PER_MINUTE).fill(410), 429]);
   expect((await tries("203.0.113.21"))[0]).toBe(410);
+  expect(await tries("2001:db8:2:2::1")).toEqual([...Array<number>(PER_MINUTE).fill(410), 429]);
+  expect((await tries("2001:db8:2:2::2"))[0]).toBe(429);
 });
 
 test("metrics stay closed to a client that the proxy on this machine passes on", async () => {

@@ -2,13 +2,15 @@
 // settled once.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { createLog } from "../../src/lib/log.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { reads } from "../support/wait.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
+let logged = "";
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ log: createLog("info", { write: (line) => void (logged += line) }) });
   customer = await gateway.customer({ usd: "100" });
 });
 afterAll(async () => {
@@ -16,8 +18,12 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** Sends a streamed request and destroys the socket after so many milliseconds, or bytes of the answer. */
-function leaveAfter(when: number | { bytes: number }, headers: readonly string[] = []): Promise<void> {
+/** Sends a streamed request, or all but its last bytes, and destroys the socket after so many milliseconds, or bytes of the answer. */
+function leaveAfter(
+  when: number | { bytes: number },
+  headers: readonly string[] = [],
+  missing = 0,
+): Promise<void> {
   const { hostname, port } = new URL(gateway.url);
   const body = JSON.stringify({ ...hello(), stream: true });
   const head = [
@@ -25,7 +31,7 @@ function leaveAfter(when: number | { bytes: number }, headers: readonly string[]
     "Host: x",
     "Content-Type: application/json",
     `Authorization: Bearer ${customer.secret}`,
-    `Content-Length: ${body.length}`,
+    `Content-Length: ${body.length + missing}`,
     ...headers,
   ];
   return new Promise((resolve) => {
@@ -66,6 +72,25 @@ test("clients that leave at any moment leave nothing held, without a key and wit
   const report = await gateway.ledger.audit();
   expect(report.violations).toEqual([]);
 });
+
+test("the log says where a client was that left before its answer, or before its whole body", async () => {
+  const left = (): { address: string; status: number }[] =>
+    logged
+      .split("\n")
+      .filter((line) => line.includes('"path":"/v1/chat/completions"'))
+      .map((line) => JSON.parse(line));
+  gateway.simulator.behave({ behaviour: { latency_ms: 1_000 } });
+  logged = "";
+  const seen = "Expect: 100-continue"; // is answered when the gateway has its header
+  await Promise.all([
+    leaveAfter({ bytes: 0 }, [seen]),
+    leaveAfter({ bytes: 0 }, [seen, `Idempotency-Key: ${crypto.randomUUID()}`]),
+    leaveAfter({ bytes: 0 }, [seen], 1),
+  ]);
+  await reads(async () => left().map(({ address }) => address), Array<string>(3).fill("127.0.0.1"));
+  gateway.simulator.behaveWell();
+  await nothingHeld();
+}, 60_000);
 
 test("what an abandoned stream without a key delivered is what it is charged", async () => {
   gateway.simulator.behave({ behaviour: { tokens_per_second: 500, completion_tokens: 5000 }, calls: 1 });

@@ -110,10 +110,11 @@ test("a body that trickles is cut at the upload limit, and its room is free agai
     socket.write(
       `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${greedy.secret}\r\nContent-Type: application/json\r\nContent-Length: ${BODY - 1024}\r\n\r\n{`,
     );
+    socket.write(Buffer.alloc(7 * MEGABYTE, " "));
     return socket;
   });
   const dripping = setInterval(() => trickling.forEach((socket) => socket.write(" ")), 500);
-  await waitFor(async () => refused === 1, "its share to be taken"); // four fill it, one is too many
+  await waitFor(async () => refused === 1, "its share to be taken"); // four have room, one is too many
   expect((await gateway.chat(greedy.secret, ask(7_000))).status).toBe(429);
   while ((await gateway.chat(greedy.secret, ask(7_000))).status !== 400) await Bun.sleep(500);
   clearInterval(dripping);

@@ -5,11 +5,15 @@ export interface Polled {
   status: number;
   headers: Headers;
   text: string;
-  json: Partial<DeviceTokenJson> & { error?: string };
+  json: Partial<DeviceTokenJson & DeviceCodeJson> & { error?: string };
 }
 
-export async function postJson(url: string, body: object): Promise<Polled> {
-  const headers = { "content-type": "application/json" };
+export async function postJson(
+  url: string,
+  body: object,
+  also: Record<string, string> = {},
+): Promise<Polled> {
+  const headers = { "content-type": "application/json", ...also };
   const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };

@@ -5,7 +5,7 @@ import type { AuditNote } from "../../domain/audit-note.ts";
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
 import { parseJson } from "../../domain/parse-json.ts";
 import type { People } from "../../people/people.ts";
-import { type BodyTerms, readJsonBody, STRANGERS } from "../body.ts";
+import { type BodyTerms, readJsonBody, strangersRoom } from "../body.ts";
 import { replyOperatorRefusal } from "../reply.ts";
 import type { Uploads } from "../../limits/uploads.ts";
 import type { ApiHandler } from "./handler.ts";
@@ -38,7 +38,7 @@ export function authHandler(on: AuthPorts): ApiHandler {
     const from = { address: visitor.address, requestId };
     try {
       checkOrigin(request, on.origins);
-      const terms = { uploads: on.uploads, account: STRANGERS, limitBytes: BODY_BYTES };
+      const terms = { ...strangersRoom(on.uploads, "auth", visitor.address), limitBytes: BODY_BYTES };
       const bounded = request.method === "GET" ? request : await withBody(request, terms);
       const action = CHANGES[new URL(request.url).pathname];
       const before = action === undefined ? null : await on.people.sessionOf(visitor);

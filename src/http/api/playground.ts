@@ -13,8 +13,8 @@ export interface PlaygroundPorts {
 }
 
 export const playgroundOn = (on: PlaygroundPorts): Playground => ({
-  complete: ({ request, requestId, receivedAtMs, setIdleTimeout }, { surface, ...paying }) =>
-    on.answerOn(formatOf(surface))({ request, requestId, receivedAtMs, setIdleTimeout }, paying),
+  complete: ({ request, requestId, receivedAtMs, setIdleTimeout, sending }, { surface, ...paying }) =>
+    on.answerOn(formatOf(surface))({ request, requestId, receivedAtMs, setIdleTimeout, sending }, paying),
   quote: async ({ request, requestId, receivedAtMs }, { surface, authorization, body }) =>
     (await preview(on.preview, {
       format: formatOf(surface),

@@ -8,7 +8,7 @@ import { methodOf, pathFields, pathOf, type Target } from "../../api/target.ts";
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
 import { parseJson } from "../../domain/parse-json.ts";
 import type { People } from "../../people/people.ts";
-import { readJsonBody, STRANGERS } from "../body.ts";
+import { readJsonBody, strangersRoom } from "../body.ts";
 import { once, REPLAYED } from "../remember.ts";
 import { Lines } from "../../lib/lines.ts";
 import type { Uploads } from "../../limits/uploads.ts";
@@ -23,7 +23,7 @@ const BODY_BYTES = 256 * 1024;
 const READS_ABREAST = 8;
 
 /** What came with a call beside its request. */
-export type Arrived = Pick<Exchange, "visitor" | "requestId" | "receivedAtMs" | "setIdleTimeout">;
+export type Arrived = Pick<Exchange, "visitor" | "requestId" | "receivedAtMs" | "setIdleTimeout" | "sending">;
 type Call = Context<{ Bindings: Arrived }>;
 
 /** One of the two ways in. */
@@ -82,7 +82,7 @@ async function perform(
   const identify = (): Promise<Identity | null> => door.identify(request, call.env);
   const caller = await admit(await identify(), asked);
   checkPath(endpoint.input, params);
-  const body = changes ? await bodyOf(request, { endpoint, target, caller }, on) : undefined;
+  const body = changes ? await bodyOf(request, { endpoint, target, caller, call }, on) : undefined;
   const input = readInput(endpoint.input, { params, query: queryOf(call), body });
   const cookies: string[] = [];
   const exchange: Exchange = {
@@ -139,15 +139,24 @@ function assertOwn(target: Target, { actor }: Caller, maker: string | null): voi
 /** DELETE may come without a body; a script sends none where nothing is asked, a page always says that it sends JSON. */
 async function bodyOf(
   request: Request,
-  { endpoint, target, caller }: { endpoint: Endpoint; target: Target; caller: Caller | null },
+  {
+    endpoint,
+    target,
+    caller,
+    call,
+  }: Pick<Performed, "endpoint" | "target" | "call"> & { caller: Caller | null },
   on: ServePorts,
 ): Promise<unknown> {
   if (request.method === "DELETE" && request.headers.get("content-type") === null) return {};
   const takesNothing = Object.keys(endpoint.input.shape).length === pathFields(target).length;
   if (takesNothing && pathOf(target).startsWith("/admin/v1/")) return {};
   const limitBytes = endpoint.output === "completion" ? on.completionBytes : BODY_BYTES;
-  const terms = { uploads: on.uploads, account: caller?.actor.id ?? STRANGERS, limitBytes };
-  return parseJson(await readJsonBody(request, terms));
+  const { uploads } = on;
+  const room =
+    caller === null
+      ? strangersRoom(uploads, target, call.env.visitor.address)
+      : { uploads, account: caller.actor.id };
+  return parseJson(await readJsonBody(request, { ...room, limitBytes }));
 }
 
 /** A parameter sent twice stays a list, which no schema takes. */

@@ -30,9 +30,8 @@ const SILENT_SECONDS = 60;
 export function tailResponse(
   { reports, tails }: { reports: ActivityPorts; tails: Tails },
   asked: Asked,
-  { request, setIdleTimeout, stands }: Exchange,
+  { request, sending, stands }: Exchange,
 ): Response {
-  setIdleTimeout(SILENT_SECONDS);
   const { signal } = request;
   const at: Followed = { ...asked, lastEventId: request.headers.get("last-event-id"), signal, stands };
   const displaced = new AbortController();
@@ -41,6 +40,7 @@ export function tailResponse(
     organization: at.org,
     end: () => displaced.abort(),
   });
+  const sent = sending(SILENT_SECONDS);
   const encoder = new TextEncoder();
   const events = eventsOf(reports, { ...at, signal: AbortSignal.any([at.signal, displaced.signal]) });
   const body = new ReadableStream<Uint8Array>({
@@ -51,6 +51,7 @@ export function tailResponse(
       });
       if (!done) return controller.enqueue(encoder.encode(value));
       end();
+      sent();
       controller.close();
     },
     cancel: end,
