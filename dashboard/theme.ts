@@ -45,14 +45,14 @@ export const theme = createTheme({
       defaultProps: {
         closeButtonProps: { "aria-label": "Close" },
         attributes: { header: { role: "presentation" } },
-        styles: { title: { fontWeight: 600 } },
+        styles: { title: { fontWeight: 600, overflowWrap: "anywhere", minWidth: 0 } },
       },
     }),
     Drawer: Drawer.extend({
       defaultProps: {
         closeButtonProps: { "aria-label": "Close" },
         attributes: { header: { role: "presentation" } },
-        styles: { title: { fontWeight: 600 } },
+        styles: { title: { fontWeight: 600, overflowWrap: "anywhere", minWidth: 0 } },
       },
     }),
   },

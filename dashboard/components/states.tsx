@@ -96,13 +96,23 @@ export function Failure({ error, retry, about }: FailureProps) {
 const codeOf = (error: unknown): string | null =>
   error instanceof Unreachable ? stateTexts.unreachableCode : null;
 
-/** To the sign-in and back to this page. */
+/** To the sign-in, in a tab of its own: what was typed here stays. */
 function SignInAgain() {
   const next = useRouterState({ select: ({ location }) => location.href });
   return (
-    <ButtonLink to={path.signIn()} search={{ next }} size="compact-sm" variant="default">
-      {stateTexts.signInAgainAction}
-    </ButtonLink>
+    <>
+      <ButtonLink
+        to={path.signIn()}
+        search={{ next }}
+        target="_blank"
+        rel="noopener"
+        size="compact-sm"
+        variant="default"
+      >
+        {stateTexts.signInAgainAction}
+      </ButtonLink>
+      <Text size="sm">{stateTexts.signInAgainHelp}</Text>
+    </>
   );
 }
 

@@ -14,6 +14,7 @@ export const stateTexts = {
   signedOut: "Your session has ended",
   signInAgain: "Sign in again first",
   signInAgainAction: "Sign in again",
+  signInAgainHelp: "It opens in a new tab; what you typed stays here. Then press the button here again.",
   secondFactorNeeded: "A second factor is needed",
   secondFactorAction: "Set it up",
   stale: "old",

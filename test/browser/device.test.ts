@@ -14,7 +14,7 @@ import { askForCodes, poll } from "../support/device.ts";
 import { Terminal } from "../support/terminal.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
-import { rowsOf } from "./steps.ts";
+import { rowsOf, signInBeside } from "./steps.ts";
 
 const MEMBER = "olga@example.com";
 
@@ -125,11 +125,7 @@ test("a sign-in of yesterday is asked for again, and the code is still there the
   await press(root, words.find);
   await root.page.getByText(stateTexts.signInAgain, { exact: true }).waitFor();
   await inspect(root, "a terminal asks for a newer sign-in", { about: /status of 403/ });
-  await root.page.getByRole("link", { name: stateTexts.signInAgainAction }).click();
-  await root.page.getByLabel(signInTexts.email).fill(OPERATOR);
-  await root.page.getByLabel(signInTexts.password, { exact: true }).fill(PASSWORD);
-  await press(root, signInTexts.submit);
-  await root.page.waitForURL((url) => url.pathname + url.search === address);
+  await signInBeside(root, OPERATOR);
   await press(root, words.find);
   await root.page.getByRole("button", { name: words.approve, exact: true }).waitFor();
 });

@@ -6,7 +6,7 @@ import { dialogTexts, onceTexts, pageNames, secretTexts } from "../../dashboard/
 import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
 import { teamTexts as team } from "../../dashboard/pages/team/texts.ts";
 import { waitFor } from "../support/wait.ts";
-import type { Dashboard, Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, NARROW, type Visitor } from "./dashboard.ts";
 import { type Seeded, startSeeded } from "./fixture.ts";
 import { closeSecret, createKey, keyAct, rowsOf } from "./steps.ts";
 
@@ -218,4 +218,24 @@ test("a key whose secret did not arrive is said to be there, with the way to it"
   await visitor.arrived("On the way");
   await page.unrouteAll();
   visitor.complained();
+});
+
+test("the title of a dialog with a long name wraps, and its cross stays in reach", async () => {
+  const name = "long-name-".repeat(20).replaceAll("-", "");
+  await dashboard.root.app("POST /orgs/{org}/keys", { org: seeded.org }, { name });
+  await visitor.open(path.organization(seeded.org, "keys"));
+  const question = await keyAct(visitor, name, "revoke");
+  await question.waitFor();
+  for (const viewport of [DESKTOP, NARROW]) {
+    await visitor.resize(viewport);
+    const [dialog, cross, title] = await Promise.all(
+      [question, question.getByRole("button", { name: "Close" }), question.locator("h2").first()].map((one) =>
+        one.boundingBox(),
+      ),
+    );
+    const right = (box: typeof dialog): number => Math.round((box?.x ?? 0) + (box?.width ?? 0));
+    expect(right(cross)).toBeLessThanOrEqual(right(dialog));
+    expect(right(title)).toBeLessThanOrEqual(right(cross));
+  }
+  await visitor.resize(DESKTOP);
 });

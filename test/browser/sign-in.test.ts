@@ -10,6 +10,7 @@ import { ageSessions } from "../support/aged-sessions.ts";
 import { newMember, PASSWORD } from "../support/browser.ts";
 import { type Dashboard, startDashboard } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
+import { signInBeside } from "./steps.ts";
 
 const EMAIL = "vera@example.com";
 
@@ -72,7 +73,7 @@ test("a file that is refused, because the session has ended, takes nobody's page
   await page.getByRole("heading", { name: pageNames.usage }).waitFor();
 });
 
-test("a session that ended under an open page leads to the sign-in and back", async () => {
+test("a session that ended under an open page leads to the sign-in, and what was begun goes on", async () => {
   const visitor = await dashboard.visitor(EMAIL);
   const { page } = visitor;
   await visitor.open(path.organization(org, "settings"));
@@ -81,11 +82,9 @@ test("a session that ended under an open page leads to the sign-in and back", as
   await page.getByRole("dialog").getByRole("button", { name: settingsTexts.endOthers }).click();
   const alert = page.getByRole("dialog").getByRole("alert");
   await alert.getByText(stateTexts.signedOut).waitFor();
-  await alert.getByRole("link", { name: stateTexts.signInAgainAction }).click();
-  await page.getByLabel(signInTexts.email).fill(EMAIL);
-  await page.getByLabel(signInTexts.password, { exact: true }).fill(PASSWORD);
-  await page.getByRole("button", { name: signInTexts.submit, exact: true }).click();
-  await page.waitForURL((url) => url.pathname === path.organization(org, "settings"));
+  await signInBeside(visitor, EMAIL);
+  await page.getByRole("dialog").getByRole("button", { name: settingsTexts.endOthers }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
 });
 
 test("a person sees where they are signed in, and signs out everywhere else", async () => {
@@ -109,7 +108,7 @@ test("a person sees where they are signed in, and signs out everywhere else", as
   await elsewhere.page.waitForURL((url) => url.pathname === path.signIn());
 });
 
-test("a sign-in of yesterday is asked for again before a delicate change, which then works", async () => {
+test("a sign-in of yesterday is asked for again before a delicate change, which then works with what was typed", async () => {
   const visitor = await dashboard.visitor(EMAIL);
   const { page } = visitor;
   ageSessions(dashboard.gateway, 26 * 3_600_000);
@@ -120,14 +119,8 @@ test("a sign-in of yesterday is asked for again before a delicate change, which 
   const alert = page.getByRole("alert");
   await alert.getByText(stateTexts.signInAgain).first().waitFor();
   await inspect(visitor, "a sign-in that is too old", { about: /status of 403/ });
-  await alert.getByRole("link", { name: stateTexts.signInAgainAction }).click();
-  await page.waitForURL((url) => url.pathname === path.signIn());
-  await visitor.arrived(signInTexts.title);
-  await page.getByLabel(signInTexts.email).fill(EMAIL);
-  await page.getByLabel(signInTexts.password, { exact: true }).fill(PASSWORD);
-  await page.getByRole("button", { name: signInTexts.submit, exact: true }).click();
-  await page.waitForURL((url) => url.pathname === path.organization(org, "settings"));
-  await page.getByLabel(settingsTexts.name, { exact: true }).fill("Acme Machines");
+  await signInBeside(visitor, EMAIL);
+  expect(await page.getByLabel(settingsTexts.name, { exact: true }).inputValue()).toBe("Acme Machines");
   await save.click();
   await page.getByRole("banner").locator("input[value='Acme Machines']").waitFor();
 });

@@ -3,7 +3,9 @@ import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
 import { activityTexts as activity } from "../../dashboard/pages/activity/texts.ts";
 import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
-import { pageNames, secretTexts as once, tableTexts } from "../../dashboard/components/texts.ts";
+import { pageNames, secretTexts as once, stateTexts, tableTexts } from "../../dashboard/components/texts.ts";
+import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
+import { PASSWORD } from "../support/browser.ts";
 import { waitFor } from "../support/wait.ts";
 import type { Dashboard, Visitor } from "./dashboard.ts";
 
@@ -48,6 +50,19 @@ export async function keyAct(
   await page.getByRole("button", { name: keys.menu(name), exact: true }).click();
   await page.getByRole("menuitem", { name: keys[act], exact: true }).click();
   return page.getByRole("dialog", { name: keys[`${act}Title`](name) });
+}
+
+/** Signs in again, as a refusal asks: in a tab of its own, beside the page, which stays as it is. */
+export async function signInBeside({ page }: Visitor, email: string): Promise<void> {
+  const opened = page.context().waitForEvent("page");
+  await page.getByRole("link", { name: stateTexts.signInAgainAction }).last().click();
+  const tab = await opened;
+  await tab.getByLabel(signInTexts.email).fill(email);
+  await tab.getByLabel(signInTexts.password, { exact: true }).fill(PASSWORD);
+  await tab.getByRole("button", { name: signInTexts.submit, exact: true }).click();
+  const { pathname, search } = new URL(page.url());
+  await tab.waitForURL((url) => url.pathname + url.search === pathname + search);
+  await tab.close();
 }
 
 /** Finds a request by its id in Activity: its row. */
