@@ -4,7 +4,7 @@ import { Browser, newMember, PASSWORD } from "../support/browser.ts";
 import { askForCodes, poll } from "../support/device.ts";
 import { PLAIN, RESEARCH, type TestManifest } from "../support/models.ts";
 import type { Dashboard } from "./dashboard.ts";
-import { all, PAYLOADS, written } from "./payloads.ts";
+import { all, PAYLOADS, TURNED, written } from "./payloads.ts";
 
 export const HOSTILE = "hostile-1";
 const DAY_MS = 86_400_000;
@@ -19,7 +19,7 @@ export const HOSTILE_MODELS: readonly TestManifest[] = [
 /** What the provider streams: ids, reasoning, text, and a tool call that nobody asked for. */
 export const HOSTILE_TEXTS = {
   reasoning: `thinking ${PAYLOADS.join(" ")}`,
-  content: `saying ${PAYLOADS.join(" ")}`,
+  content: `saying ${TURNED} ${PAYLOADS.join(" ")}`,
   tool: '<img/src=x/onerror="window.__xss=2">',
   /** As JSON prints it, on one line or on several. */
   argument: '"<script>window.__xss=3</script>"',

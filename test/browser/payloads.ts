@@ -8,9 +8,12 @@ export const PAYLOADS = [
   "{{constructor.constructor('window.__xss=1')()}}${window.__xss=1}",
   "</style><style>*{background:url(//evil.example/x)}</style>",
   "</textarea></title><iframe srcdoc='<script>parent.__xss=1</script>'>",
-  "\u202Etxt.exe\u202C <b onclick=window.__xss=1>b</b>",
+  "txt\u200B.exe <b onclick=window.__xss=1>b</b>",
   "W".repeat(88),
 ] as const;
+
+/** Turns the direction of what follows: nobody can be named so, but whoever answers a call can say it. */
+export const TURNED = "\u202Etxt.exe\u202C";
 
 /** Where a payload was written, so that a page cannot show one for the other. */
 export const written = (payload: string, as: Kind): string => `${payload} ${as}`;
