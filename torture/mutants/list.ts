@@ -156,8 +156,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "src/ledger/orphans.ts",
-        find: "if (found.length === 0) return;",
-        replace: "if (found.length >= 0) return;",
+        find: "if (news.length + again.length === 0) return;",
+        replace: "if (news.length + again.length >= 0) return;",
       },
     ],
     mix: mixes.kills,
