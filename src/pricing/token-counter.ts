@@ -111,24 +111,23 @@ export class TokenCounter {
     queueMicrotask(() => void this.run());
   }
 
+  /** The thread has its next question before anybody is told of the last: what they do then takes time here, not there. */
   private async run(): Promise<void> {
     try {
-      for (let chunks = this.take(); chunks.length > 0; chunks = this.take()) await this.answer(chunks);
+      for (let chunks = this.take(); chunks.length > 0; chunks = this.take()) {
+        try {
+          const counted = await this.counted(chunks);
+          for (const [index, { job }] of chunks.entries()) job.tokens += counted[index] ?? 0;
+        } catch (error) {
+          for (const { job } of chunks) job.fail(error); // the tables cannot be read
+        }
+        for (const { job } of chunks) {
+          if (job.given === textOf(job).length) job.end("exact");
+          else if (job.tokens > job.atMost) job.end("above");
+        }
+      }
     } finally {
       this.running = false;
-    }
-  }
-
-  private async answer(chunks: readonly Chunk[]): Promise<void> {
-    try {
-      const counted = await this.counted(chunks);
-      for (const [index, { job }] of chunks.entries()) job.tokens += counted[index] ?? 0;
-    } catch (error) {
-      for (const { job } of chunks) job.fail(error); // the tables cannot be read
-    }
-    for (const { job } of chunks) {
-      if (job.given === textOf(job).length) job.end("exact");
-      else if (job.tokens > job.atMost) job.end("above");
     }
   }
 
