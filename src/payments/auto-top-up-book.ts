@@ -37,8 +37,7 @@ export class AutoTopUpBook {
        ON CONFLICT (org_id) DO UPDATE SET enabled = excluded.enabled, threshold = excluded.threshold,
          amount = excluded.amount, monthly_cap = excluded.monthly_cap, failures = 0, last_failure = NULL,
          failed_at = NULL, next_try_at = NULL
-       WHERE auto_top_up.enabled = ?6 AND auto_top_up.threshold = ?7 AND auto_top_up.amount = ?8
-         AND auto_top_up.monthly_cap IS NOT DISTINCT FROM ?9
+       WHERE ${asRead(6)}
        RETURNING *`,
       terms.organizationId,
       ...valuesOf(terms),
@@ -52,19 +51,35 @@ export class AutoTopUpBook {
     return row === undefined ? null : autoTopUpOf(row);
   }
 
-  /** Those that run low (`actsBelow`) and may try now. */
+  /** Whether these terms are on, and still those in force. */
+  async isInForce(terms: AutoTopUpTerms): Promise<boolean> {
+    const found = await this.sql.rows(
+      `SELECT 1 FROM auto_top_up WHERE org_id = ?1 AND enabled = 1 AND ${asRead(2)}`,
+      terms.organizationId,
+      ...valuesOf(terms),
+    );
+    return found.length > 0;
+  }
+
+  /**
+   * Those that may try now: where it is on, those that run low (`actsBelow`); where it is off, those whose order is open
+   * and perhaps charged.
+   */
   async due(nowMs: number): Promise<AutoTopUp[]> {
     const rows = await this.sql.rows(
       `SELECT auto_top_up.* FROM auto_top_up
        JOIN org_balance ON org_balance.org_id = auto_top_up.org_id AND slot = 0
-         AND available < threshold AND available < amount
-       WHERE enabled = 1 AND (last_failure IS NULL OR next_try_at <= ?1) ORDER BY auto_top_up.org_id`,
+       WHERE (last_failure IS NULL OR next_try_at <= ?1)
+         AND CASE WHEN enabled = 1 THEN available < threshold AND available < amount
+             ELSE EXISTS (SELECT 1 FROM payment_order WHERE payment_order.org_id = auto_top_up.org_id
+               AND purpose = 'auto_top_up' AND state = 'open' AND session_id IS NULL) END
+       ORDER BY auto_top_up.org_id`,
       nowMs,
     );
     return rows.map(autoTopUpOf);
   }
 
-  /** Of a try under these terms: those that were set meanwhile have not failed. */
+  /** How a try on these terms went; terms that were set meanwhile are not marked. */
   async failed(
     terms: AutoTopUpTerms,
     how: { reason: string; failures: number; nextTryAtMs: number | null },
@@ -72,8 +87,7 @@ export class AutoTopUpBook {
   ): Promise<void> {
     await this.sql.rows(
       `UPDATE auto_top_up SET last_failure = ?2, failures = ?3, next_try_at = ?4, failed_at = ?5
-       WHERE org_id = ?1 AND enabled = ?6 AND threshold = ?7 AND amount = ?8
-         AND monthly_cap IS NOT DISTINCT FROM ?9`,
+       WHERE org_id = ?1 AND ${asRead(6)}`,
       terms.organizationId,
       how.reason,
       how.failures,
@@ -103,9 +117,10 @@ export class AutoTopUpBook {
   }
 }
 
-/** Whether these are the same terms, and in force. */
-export const standsAs = (now: AutoTopUp | null, terms: AutoTopUpTerms): boolean =>
-  now !== null && now.enabled && valuesOf(now).every((value, at) => value === valuesOf(terms)[at]);
+/** That a row has the terms that somebody read: `valuesOf` them are its parameters, from this number on. */
+const asRead = (first: number): string =>
+  `auto_top_up.enabled = ?${first} AND auto_top_up.threshold = ?${first + 1} AND auto_top_up.amount = ?${first + 2}
+   AND auto_top_up.monthly_cap IS NOT DISTINCT FROM ?${first + 3}`;
 
 const valuesOf = ({ enabled, threshold, amount, monthlyCap }: AutoTopUpTerms) =>
   [enabled ? 1 : 0, threshold, amount, monthlyCap] as const;

@@ -1,84 +1,60 @@
 // Tops organizations up before they run dry, away from every request. One order is open per organization and carries
-// the charge's idempotency key, so a try whose answer was lost is asked again and never charged twice.
+// the charge's idempotency key, so a try whose answer was lost is asked again and never charged twice. A round takes as
+// long as the service takes: whether terms and card still are what it read is looked at last, right before the charge.
 import { type From, OF_ITSELF } from "../domain/actor.ts";
-import { formatUsd, type NanoUsd } from "../domain/money.ts";
+import { formatUsd } from "../domain/money.ts";
 import { nextUtcMonth, utcMonth } from "../lib/clock.ts";
-import { type AutoTopUp, type AutoTopUpBook, standsAs } from "./auto-top-up-book.ts";
-import { type Charged, type PaymentDriver, ServiceFailure } from "./driver.ts";
-import type { PaymentOrder } from "./order.ts";
-import type { OrderBook } from "./order-book.ts";
-import { creditOrder, type Till } from "./receive.ts";
+import type { AutoTopUp } from "./auto-top-up-book.ts";
+import type { PaymentMethod, PaymentOrder } from "./order.ts";
+import { type AutoTopUpPorts, isOld, note, settling, stop, withdraw } from "./settle-order.ts";
 import { actsBelow, brakeOf, LOOKS_BACK_MS } from "./top-up-brake.ts";
-
-export interface AutoTopUpPorts {
-  driver: PaymentDriver;
-  orders: OrderBook;
-  book: AutoTopUpBook;
-  till: Pick<Till, "topUp">;
-  availableOf(organizationId: string): Promise<NanoUsd | null>;
-  nowMs(): number;
-}
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-/** After a declined card; after the last one a person has to ask for another try. */
-const RETRY_AFTER_MS = [HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
-/**
- * The service forgets an idempotency key after a day: an order older than this is not charged any more, only looked up,
- * until it is known how its charge ended.
- */
-const ORDER_LIVES_MS = 23 * HOUR_MS;
-/** What failed for good and left no payment by then will leave none: another order takes its place, with another key. */
-const VOID_AFTER_MS = 10 * MINUTE_MS;
-
-const UNDER_WAY = {
-  reason: "The last charge is still under way at the payment service; there is no other before it ends.",
-  failures: 0,
-};
 
 /** One round over all organizations that may try now. One that fails does not keep the others waiting. */
 export async function topUpWhatRunsLow(on: AutoTopUpPorts, failed: (error: unknown) => void): Promise<void> {
   for (const wish of await on.book.due(on.nowMs())) await topUpOne(on, wish, OF_ITSELF).catch(failed);
 }
 
-/** One organization's turn; nothing happens while enough is available. */
+/** One organization's turn; nothing is charged while enough is available. */
 export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp, from: From): Promise<void> {
+  const { organizationId } = wish;
+  if (!wish.enabled) return await tidyUp(on, wish, from);
   if (!(await runsLow(on, wish))) return;
-  const method = await on.orders.method(wish.organizationId);
+  const method = await on.orders.method(organizationId);
   if (method === null || method.driver !== on.driver.name) {
     await stop(on, wish, "There is no saved card. Add credits once with “keep this card” to save one.");
     return;
   }
-  const open = await on.orders.openAutomatic(wish.organizationId);
-  // Its key is forgotten, its event never came, or nobody wants that amount any more: how its charge stands decides, and
-  // nothing else.
-  if (open !== null && (isOld(on, open) || open.amount !== wish.amount))
+  const open = await on.orders.openAutomatic(organizationId);
+  // Its key is forgotten, or its event never came: how its charge stands decides, and nothing else.
+  if (open !== null && isOld(on, open))
     return await settling(on, { wish, order: open, from }, () => on.driver.standing(open, method));
-  const taken = open === null ? await newOrder(on, wish) : { order: open, fresh: false };
   // A charge under way ends with an event.
-  if (taken === null || taken.order.sessionId !== null) return;
+  if (open !== null && open.sessionId !== null) return;
+  const isOfBefore = open !== null && open.amount !== wish.amount;
+  if (isOfBefore && !(await withdraw(on, { wish, order: open, from }, method))) return;
+  const taken = open === null || isOfBefore ? await newOrder(on, wish) : { order: open, fresh: false };
+  if (taken === null || taken.order.sessionId !== null || taken.order.amount !== wish.amount) return;
   if (!(await mayCharge(on, wish, taken))) return;
   const { order } = taken;
-  await settling(on, { wish, order, from }, () => on.driver.charge(order, method));
+  if (await isInForce(on, wish, method))
+    await settling(on, { wish, order, from }, () => on.driver.charge(order, method));
+  else await withdraw(on, { wish, order, from }, method);
 }
 
-const isOld = (on: AutoTopUpPorts, { createdAtMs }: PaymentOrder): boolean =>
-  on.nowMs() - createdAtMs >= ORDER_LIVES_MS;
-
-interface Turn {
-  wish: AutoTopUp;
-  order: PaymentOrder;
-  from: From;
+/** Where it was switched off: an order that is still open is credited when it was charged, and else never will be. */
+async function tidyUp(on: AutoTopUpPorts, wish: AutoTopUp, from: From): Promise<void> {
+  const order = await on.orders.openAutomatic(wish.organizationId);
+  if (order === null || order.sessionId !== null) return;
+  const method = await on.orders.method(wish.organizationId);
+  // Switched on again since: the next round sees to it.
+  if ((await on.book.find(wish.organizationId))?.enabled !== false) return;
+  if (await withdraw(on, { wish, order, from }, method)) await on.book.succeeded(wish.organizationId);
 }
 
-async function settling(on: AutoTopUpPorts, turn: Turn, ask: () => Promise<Charged>): Promise<void> {
-  try {
-    await settle(on, { ...turn, charged: await ask() });
-  } catch (error) {
-    if (!(error instanceof ServiceFailure)) throw error;
-    // The outcome is unknown: the order stays open, and the next try asks for the very same charge.
-    await retryInAMinute(on, turn.wish, error.message);
-  }
+/** Whether the terms are still these, and the card this one. */
+async function isInForce(on: AutoTopUpPorts, wish: AutoTopUp, card: PaymentMethod): Promise<boolean> {
+  const now = await on.orders.method(wish.organizationId);
+  return now?.methodId === card.methodId && (await on.book.isInForce(wish));
 }
 
 async function runsLow(on: AutoTopUpPorts, wish: AutoTopUp): Promise<boolean> {
@@ -98,7 +74,7 @@ function newOrder(
 }
 
 /**
- * Whether a new order is still needed, within the month's cap and wanted; it ends here when not. Another gateway may have topped
+ * Whether a new order is still needed and within the month's cap; it ends here when not. Another gateway may have topped
  * up since the balance was read: its credit was there before its order closed, and only then could this one be opened,
  * so a look from here on tells.
  */
@@ -126,82 +102,10 @@ async function mayCharge(
   // was ended meanwhile is asked afterwards.
   const asked = await on.orders.automaticSince(organizationId, monthStartOf(nowMs));
   if (monthlyCap === null || asked <= monthlyCap)
-    return (await isWanted(on, wish, { order, fresh })) && (await on.orders.find(order.id))?.state === "open";
+    return fresh || (await on.orders.find(order.id))?.state === "open";
   if (!fresh) return false;
   const reason = `The monthly cap of $${formatUsd(monthlyCap).slice(0, -7)} is reached.`;
   await on.orders.ended(order.id, { state: "failed", reason }, nowMs);
   await note(on, wish, { reason, failures: 0, nextTryAtMs: nextUtcMonth(nowMs) });
   return false;
 }
-
-/** The last look before the card: whoever has switched it off, or changed it, since the round began is not charged. */
-async function isWanted(
-  on: AutoTopUpPorts,
-  wish: AutoTopUp,
-  { order, fresh }: { order: PaymentOrder; fresh: boolean },
-): Promise<boolean> {
-  if (standsAs(await on.book.find(wish.organizationId), wish)) return true;
-  const reason = "Its terms were changed before the card was charged.";
-  if (fresh) await on.orders.ended(order.id, { state: "expired", reason }, on.nowMs());
-  return false;
-}
-
-async function settle(
-  on: AutoTopUpPorts,
-  { wish, order, from, charged }: Turn & { charged: Charged },
-): Promise<void> {
-  switch (charged.kind) {
-    case "paid": {
-      const { paymentId, money } = charged;
-      if (money.amount !== order.amount || money.currency !== order.currency) {
-        await stop(on, wish, `The service charged something else than order ${order.id}; ask the operator.`);
-        return;
-      }
-      await creditOrder(on, order, { sessionId: paymentId, paymentId, from });
-      await on.book.succeeded(wish.organizationId);
-      return;
-    }
-    case "pending":
-      await on.orders.opened(order.id, { sessionId: charged.paymentId, url: null });
-      if (isOld(on, order)) await note(on, wish, { ...UNDER_WAY, nextTryAtMs: on.nowMs() + HOUR_MS });
-      return;
-    case "declined": {
-      const ended = await on.orders.ended(order.id, { state: "failed", reason: charged.reason }, on.nowMs());
-      if (ended) await noteDeclined(on, wish.organizationId, charged.reason);
-      return;
-    }
-    case "void": {
-      const nowMs = on.nowMs();
-      if (nowMs - order.createdAtMs >= VOID_AFTER_MS)
-        await on.orders.ended(order.id, { state: "failed", reason: charged.reason }, nowMs);
-      await retryInAMinute(on, wish, charged.reason);
-      return;
-    }
-  }
-}
-
-/** Counts a declined card and plans the next try; also called when an event brings the news. */
-export async function noteDeclined(
-  on: Pick<AutoTopUpPorts, "book" | "nowMs">,
-  organizationId: string,
-  reason: string,
-): Promise<void> {
-  const wish = await on.book.find(organizationId);
-  if (wish === null) return;
-  const failures = wish.failures + 1;
-  const pauseMs = RETRY_AFTER_MS[failures - 1];
-  const nextTryAtMs = pauseMs === undefined ? null : on.nowMs() + pauseMs;
-  await note(on, wish, { reason, failures, nextTryAtMs });
-}
-
-const retryInAMinute = (on: AutoTopUpPorts, wish: AutoTopUp, reason: string): Promise<void> =>
-  note(on, wish, { reason, failures: wish.failures, nextTryAtMs: on.nowMs() + MINUTE_MS });
-
-const stop = (on: AutoTopUpPorts, wish: AutoTopUp, reason: string): Promise<void> =>
-  note(on, wish, { reason, failures: wish.failures, nextTryAtMs: null });
-
-const note = (
-  on: Pick<AutoTopUpPorts, "book" | "nowMs">,
-  wish: AutoTopUp,
-  how: { reason: string; failures: number; nextTryAtMs: number | null },
-): Promise<void> => on.book.failed(wish, how, on.nowMs());

@@ -15,6 +15,11 @@ export interface PaymentDriver {
    * How the charge of an order stands, without charging: `void` when the service knows of none. Throws `ServiceFailure`.
    */
   standing(order: PaymentOrder, method: PaymentMethod | null): Promise<Charged>;
+  /**
+   * Sees to it that an order is not charged from now on, by whomever: `withdrawn` when it never was, else how its charge
+   * stands. Safe to repeat. Throws `ServiceFailure`: then it may still be charged.
+   */
+  withdraw(order: PaymentOrder, method: PaymentMethod | null): Promise<Charged | { kind: "withdrawn" }>;
   /** The card of a payment that was allowed to be kept; null when there is none. Throws `ServiceFailure`. */
   methodOf(paymentId: string): Promise<Omit<PaymentMethod, "organizationId"> | null>;
   /** The order that a payment was made for, as the service remembers it; null for payments of somebody else. */

@@ -12,6 +12,7 @@ export const manualDriver: PaymentDriver = {
     throw new ServiceFailure("There is no card to charge: the operator confirms payments by hand.");
   },
   standing: async () => ({ kind: "void", reason: "There is no card to charge." }),
+  withdraw: async () => ({ kind: "withdrawn" }),
   methodOf: async () => null,
   orderOf: async () => null,
 };

@@ -4,13 +4,14 @@ import type { From } from "../domain/actor.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import type { Sql } from "../store/sql.ts";
 import { AutoTopUpBook } from "./auto-top-up-book.ts";
-import { noteDeclined, topUpOne, topUpWhatRunsLow } from "./auto-top-up.ts";
+import { topUpOne, topUpWhatRunsLow } from "./auto-top-up.ts";
 import { type Checkout, type CheckoutAsk, startCheckout } from "./checkout.ts";
 import type { PaymentDriver } from "./driver.ts";
 import { EventLog } from "./event-log.ts";
 import type { DriverName, PaymentOrder } from "./order.ts";
 import { OrderBook } from "./order-book.ts";
 import { creditOrder, type WebhookDelivery, receive, type Till, type Verdict } from "./receive.ts";
+import { orderDeclined } from "./settle-order.ts";
 
 export interface PaymentPorts {
   sql: Sql;
@@ -53,7 +54,7 @@ export class Payments {
       {
         ...ports,
         automatic: {
-          declined: (organizationId, reason) => noteDeclined(ports, organizationId, reason),
+          declined: (order, reason) => orderDeclined(ports, order, reason),
           mayTryAgain: (organizationId) => this.automatic.succeeded(organizationId),
         },
       },

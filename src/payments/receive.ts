@@ -44,7 +44,7 @@ export interface ReceivePorts {
   nowMs(): number;
   automatic: {
     /** An automatic order came to nothing. */
-    declined(organizationId: string, reason: string): Promise<void>;
+    declined(order: PaymentOrder, reason: string): Promise<void>;
     /** One was paid after all, or there is a new card. */
     mayTryAgain(organizationId: string): Promise<void>;
   };
@@ -164,7 +164,7 @@ async function notPaid(
   if (order === null) return ignored("no order of this gateway", null);
   const ended = await on.orders.ended(order.id, event, on.nowMs());
   if (!ended) return ignored(`the order is ${order.state} already`, order);
-  if (order.purpose === "auto_top_up") await on.automatic.declined(order.organizationId, event.reason);
+  if (order.purpose === "auto_top_up") await on.automatic.declined(order, event.reason);
   return { outcome: event.state, detail: event.reason, order };
 }
 

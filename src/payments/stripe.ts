@@ -151,6 +151,31 @@ export class StripeDriver implements PaymentDriver {
       : chargedOf(found);
   }
 
+  /**
+   * Uses the order's key up, for a payment that names no card and that nobody confirms: a charge that comes later is
+   * refused by its key. Where the key was used before, the charge was asked for, and it is told how that stands.
+   */
+  async withdraw(
+    order: PaymentOrder,
+    method: PaymentMethod | null,
+  ): Promise<Charged | { kind: "withdrawn" }> {
+    try {
+      await this.stripe.paymentIntents.create(
+        {
+          amount: centsOf(order),
+          currency: order.currency,
+          description: "An automatic top-up that was withdrawn before it was charged",
+          metadata: { order: order.id, organization: order.organizationId, withdrawn: "yes" },
+        },
+        { idempotencyKey: order.id },
+      );
+      return { kind: "withdrawn" };
+    } catch (error) {
+      if (!(error instanceof Stripe.errors.StripeIdempotencyError)) throw failureOf(error);
+      return this.standing(order, method);
+    }
+  }
+
   private cancel(paymentId: string): Promise<Stripe.PaymentIntent> {
     return this.call(() => this.stripe.paymentIntents.cancel(paymentId));
   }
@@ -161,7 +186,8 @@ export class StripeDriver implements PaymentDriver {
     method: PaymentMethod | null,
   ): Promise<Stripe.PaymentIntent | null> {
     const created = { gte: Math.floor(order.createdAtMs / 1000) - CLOCKS_DIFFER_S };
-    const isIts = ({ metadata }: Stripe.PaymentIntent): boolean => metadata["order"] === order.id;
+    const isIts = ({ metadata }: Stripe.PaymentIntent): boolean =>
+      metadata["order"] === order.id && metadata["withdrawn"] === undefined;
     return this.call(async () => {
       if (method !== null)
         for await (const payment of this.stripe.paymentIntents.list({

@@ -47,69 +47,6 @@ async function keepCard(): Promise<void> {
   await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
 }
 
-/** Somebody changes what a round has read already: while the card of the first of two is being charged. */
-async function whileAnotherIsCharged(change: () => Promise<unknown>): Promise<void> {
-  const first = org;
-  const { automatic } = paying.gateway.payments;
-  const succeeded = automatic.succeeded.bind(automatic);
-  automatic.succeeded = async (id) => {
-    if (id === first) await change();
-    await succeeded(id);
-  };
-  await round().finally(() => (automatic.succeeded = succeeded));
-}
-
-test.each([
-  ["switched off", { enabled: false }],
-  ["lowered", { amount: usd(21) }],
-])(
-  "terms that are %s while the round is busy with somebody else charge nothing any more",
-  async (_, terms) => {
-    const both = [org, (await paying.gateway.customer({ usd: "0" })).organizationId].toSorted((a, b) =>
-      a < b ? -1 : 1,
-    );
-    for (org of both) {
-      await keepCard();
-      await wish();
-    }
-    const [first = "", second = ""] = both;
-    org = first;
-    await whileAnotherIsCharged(async () => {
-      org = second;
-      expect(await wish(terms)).toMatchObject(terms);
-      org = first;
-    });
-    expect([await paying.available(first), await paying.available(second)]).toEqual([35, 10]);
-    org = second;
-    expect(await state()).toMatchObject({ failures: 0, lastFailure: null });
-    for (const { amount, state: became } of await orders())
-      if (amount === usd(25)) expect(became).toBe("expired");
-  },
-);
-
-test("an order of other terms that may have reached the service is looked up, never charged; then comes one of the new terms", async () => {
-  await keepCard();
-  await wish({ amount: usd(500), monthlyCap: null });
-  paying.fakeStripe.away = true;
-  await round();
-  paying.fakeStripe.away = false;
-  await wish({ amount: usd(25), monthlyCap: null });
-  const minutes = async (count: number): Promise<number> => {
-    for (let n = 0; n < count; n += 1) {
-      clock.advance(61_000);
-      await round();
-    }
-    return paying.available(org);
-  };
-  expect(await minutes(3)).toBe(10);
-  expect(await minutes(10)).toBe(35);
-  expect((await orders()).map(({ amount, state: became }) => [amount, became])).toEqual([
-    [usd(25), "credited"],
-    [usd(500), "failed"],
-    [usd(10), "credited"],
-  ]);
-});
-
 test("a balance below the threshold is topped up by the card that was kept, once", async () => {
   await keepCard();
   expect(await paying.gateway.payments.orders.method(org)).toMatchObject({ label: "visa •••• 4242" });

@@ -32,6 +32,8 @@ beforeAll(async () => {
       models: [],
       configure: (config) => {
         config.databaseUrl = database.url;
+        // One address for both, as Stripe wants one request for one idempotency key.
+        config.publicUrl = "https://gate.example.com";
         if (keyOf !== undefined) cpSync(join(keyOf.dataDir, "data.key"), join(config.dataDir, "data.key"));
         const stripe = { secretKey: "sk_test_1", webhookSecret: WEBHOOK_SECRET, apiUrl: fakeStripe.url };
         Object.assign(config.payments, { driver: "stripe", stripe });

@@ -37,7 +37,11 @@ export class FakeStripe {
   away = false;
   /** Calls by path, for tests that count. */
   readonly calls: string[] = [];
-  private readonly answers = new Map<string, Answer>();
+  /** Charges that wait at `hold`. */
+  held = 0;
+  private gate: Promise<void> | null = null;
+  private readonly inUse = new Set<string>();
+  private readonly answers = new Map<string, Answer & { asked: string }>();
   private readonly server: Bun.Server<undefined>;
   private readonly signer = new Stripe("sk_test_double", { telemetry: false }).webhooks;
 
@@ -55,6 +59,16 @@ export class FakeStripe {
 
   async stop(): Promise<void> {
     await this.server.stop(true);
+  }
+
+  /** Charges wait from now on, until what is returned is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.gate = promise;
+    return () => {
+      this.gate = null;
+      resolve();
+    };
   }
 
   /** The session of a checkout address. */
@@ -130,25 +144,51 @@ export class FakeStripe {
     if (request.method === "POST" && kind === "payment_intents" && pathname.endsWith("/cancel"))
       return this.cancelPayment(id ?? "");
     if (request.method === "GET" && kind === "refunds") return print(this.showRefund(id ?? ""));
-    const form = new URLSearchParams(await request.text());
-    const earlier = idempotencyKey === null ? undefined : this.answers.get(idempotencyKey);
+    if (kind !== "checkout" && kind !== "payment_intents")
+      return print(
+        failure(404, { type: "invalid_request_error", message: `Unrecognized request URL ${pathname}` }),
+      );
+    return this.create(kind, new URLSearchParams(await request.text()), idempotencyKey);
+  }
+
+  /** Under an idempotency key: one at a time, of one request for ever, and always with the same answer. */
+  private async create(
+    kind: "checkout" | "payment_intents",
+    form: URLSearchParams,
+    key: string | null,
+  ): Promise<Response> {
+    if (key === null) return print(failure(400, { type: "invalid_request_error", message: "No key." }));
+    if (this.inUse.has(key))
+      return print(
+        failure(409, { type: "invalid_request_error", code: "idempotency_key_in_use", message: "In use." }),
+      );
+    const asked = form.toString();
+    const earlier = this.answers.get(key);
+    if (earlier !== undefined && earlier.asked !== asked)
+      return print(
+        failure(400, { type: "idempotency_error", message: "The key was used with other parameters." }),
+      );
+    const keep = (answer: Answer): Response => {
+      this.answers.set(key, { ...answer, asked });
+      return print(answer);
+    };
     if (this.charging === "hang_up" && kind === "payment_intents") {
       // It is charged, and nobody hears of it.
-      if (earlier === undefined) this.keep(idempotencyKey, this.charge(form, "succeed"));
+      if (earlier === undefined) keep(this.charge(form, "succeed"));
       return print(failure(500, { type: "api_error", message: "The fake hung up." }));
     }
     if (earlier !== undefined) return print(earlier, { "idempotent-replayed": "true" });
-    if (kind === "checkout")
-      return this.keep(idempotencyKey, { status: 200, body: this.account.openSession(form, this.url) });
-    if (kind === "payment_intents") return this.keep(idempotencyKey, this.charge(form, this.charging));
-    return print(
-      failure(404, { type: "invalid_request_error", message: `Unrecognized request URL ${pathname}` }),
-    );
+    if (kind === "checkout") return keep({ status: 200, body: this.account.openSession(form, this.url) });
+    if (this.gate !== null) await this.waitAt(this.gate, key);
+    return keep(this.charge(form, this.charging));
   }
 
-  private keep(idempotencyKey: string | null, answer: Answer): Response {
-    if (idempotencyKey !== null) this.answers.set(idempotencyKey, answer);
-    return print(answer);
+  private async waitAt(gate: Promise<void>, key: string): Promise<void> {
+    this.inUse.add(key);
+    this.held++;
+    await gate;
+    this.held--;
+    this.inUse.delete(key);
   }
 
   private showPayment(id: string, expand: boolean): Response {
@@ -184,6 +224,8 @@ export class FakeStripe {
   }
 
   private charge(form: URLSearchParams, charging: Charging): Answer {
+    if (form.get("confirm") !== "true")
+      return { status: 200, body: this.account.charge(form, "requires_payment_method") };
     if (charging === "decline") {
       const message = "Your card has insufficient funds.";
       return failure(402, { type: "card_error", code: "card_declined", message });

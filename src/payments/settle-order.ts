@@ -1,0 +1,159 @@
+// What came of an automatic order: it is credited, waits, or ends, and the terms that it was made on are marked with why.
+// One whose terms are no longer in force is withdrawn.
+import type { From } from "../domain/actor.ts";
+import type { NanoUsd } from "../domain/money.ts";
+import type { AutoTopUp, AutoTopUpBook, AutoTopUpTerms } from "./auto-top-up-book.ts";
+import { type Charged, type PaymentDriver, ServiceFailure } from "./driver.ts";
+import type { PaymentMethod, PaymentOrder } from "./order.ts";
+import type { OrderBook } from "./order-book.ts";
+import { creditOrder, type Till } from "./receive.ts";
+
+export interface AutoTopUpPorts {
+  driver: PaymentDriver;
+  orders: OrderBook;
+  book: AutoTopUpBook;
+  till: Pick<Till, "topUp">;
+  availableOf(organizationId: string): Promise<NanoUsd | null>;
+  nowMs(): number;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** After a declined card; after the last one a person has to ask for another try. */
+const RETRY_AFTER_MS = [HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
+/**
+ * The service forgets an idempotency key after a day: an order older than this is not charged any more, only looked up,
+ * until it is known how its charge ended.
+ */
+const ORDER_LIVES_MS = 23 * HOUR_MS;
+/** What failed for good and left no payment by then will leave none: another order takes its place, with another key. */
+const VOID_AFTER_MS = 10 * MINUTE_MS;
+
+const UNDER_WAY = {
+  reason: "The last charge is still under way at the payment service; there is no other before it ends.",
+  failures: 0,
+};
+const WITHDRAWN = "Its terms or its card were changed before it was charged.";
+
+export const isOld = (on: AutoTopUpPorts, { createdAtMs }: PaymentOrder): boolean =>
+  on.nowMs() - createdAtMs >= ORDER_LIVES_MS;
+const isVoid = (on: AutoTopUpPorts, { createdAtMs }: PaymentOrder): boolean =>
+  on.nowMs() - createdAtMs >= VOID_AFTER_MS;
+
+interface Turn {
+  wish: AutoTopUp;
+  order: PaymentOrder;
+  from: From;
+}
+
+export async function settling(on: AutoTopUpPorts, turn: Turn, ask: () => Promise<Charged>): Promise<void> {
+  const charged = await answerOf(on, turn.wish, ask);
+  if (charged !== null) await settle(on, { ...turn, charged });
+}
+
+/** Null while the outcome is unknown: the order stays open, and the next try asks for the very same. */
+async function answerOf<T>(on: AutoTopUpPorts, wish: AutoTopUp, ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    await retryInAMinute(on, wish, error.message);
+    return null;
+  }
+}
+
+/**
+ * An order of terms, or of a card, that are no longer in force: what was charged is credited, else it ends and cannot be
+ * charged any more, by whichever gateway. True when it has ended so; nothing else may be charged before.
+ */
+export async function withdraw(
+  on: AutoTopUpPorts,
+  turn: Turn,
+  method: PaymentMethod | null,
+): Promise<boolean> {
+  const { wish, order } = turn;
+  if (order.driver !== on.driver.name) return false;
+  const charged = await answerOf(on, wish, () =>
+    isOld(on, order) ? on.driver.standing(order, method) : on.driver.withdraw(order, method),
+  );
+  if (charged === null) return false;
+  const { kind } = charged;
+  if (kind === "paid" || kind === "pending" || (kind === "void" && !isVoid(on, order))) {
+    await settle(on, { ...turn, charged });
+    return false;
+  }
+  const how =
+    kind === "declined"
+      ? ({ state: "failed", reason: charged.reason } as const)
+      : ({ state: "expired", reason: WITHDRAWN } as const);
+  await on.orders.ended(order.id, how, on.nowMs());
+  return true;
+}
+
+async function settle(
+  on: AutoTopUpPorts,
+  { wish, order, from, charged }: Turn & { charged: Charged },
+): Promise<void> {
+  switch (charged.kind) {
+    case "paid": {
+      const { paymentId, money } = charged;
+      if (money.amount !== order.amount || money.currency !== order.currency) {
+        await stop(on, wish, `The service charged something else than order ${order.id}; ask the operator.`);
+        return;
+      }
+      await creditOrder(on, order, { sessionId: paymentId, paymentId, from });
+      await on.book.succeeded(wish.organizationId);
+      return;
+    }
+    case "pending":
+      await on.orders.opened(order.id, { sessionId: charged.paymentId, url: null });
+      if (isOld(on, order)) await note(on, wish, { ...UNDER_WAY, nextTryAtMs: on.nowMs() + HOUR_MS });
+      return;
+    case "declined": {
+      const ended = await on.orders.ended(order.id, { state: "failed", reason: charged.reason }, on.nowMs());
+      if (ended) await noteDeclined(on, wish, charged.reason);
+      return;
+    }
+    case "void": {
+      const nowMs = on.nowMs();
+      if (isVoid(on, order))
+        await on.orders.ended(order.id, { state: "failed", reason: charged.reason }, nowMs);
+      await retryInAMinute(on, wish, charged.reason);
+      return;
+    }
+  }
+}
+
+/** An event tells that the charge of an order came to nothing: counts for the terms in force if it was for their amount. */
+export async function orderDeclined(
+  on: Pick<AutoTopUpPorts, "book" | "nowMs">,
+  order: PaymentOrder,
+  reason: string,
+): Promise<void> {
+  const wish = await on.book.find(order.organizationId);
+  if (wish?.amount === order.amount) await noteDeclined(on, wish, reason);
+}
+
+/** Counts a declined card and plans the next try. */
+async function noteDeclined(
+  on: Pick<AutoTopUpPorts, "book" | "nowMs">,
+  terms: AutoTopUpTerms,
+  reason: string,
+): Promise<void> {
+  const failures = ((await on.book.find(terms.organizationId))?.failures ?? 0) + 1;
+  const pauseMs = RETRY_AFTER_MS[failures - 1];
+  const nextTryAtMs = pauseMs === undefined ? null : on.nowMs() + pauseMs;
+  await note(on, terms, { reason, failures, nextTryAtMs });
+}
+
+const retryInAMinute = (on: AutoTopUpPorts, wish: AutoTopUp, reason: string): Promise<void> =>
+  note(on, wish, { reason, failures: wish.failures, nextTryAtMs: on.nowMs() + MINUTE_MS });
+
+export const stop = (on: AutoTopUpPorts, wish: AutoTopUp, reason: string): Promise<void> =>
+  note(on, wish, { reason, failures: wish.failures, nextTryAtMs: null });
+
+export const note = (
+  on: Pick<AutoTopUpPorts, "book" | "nowMs">,
+  terms: AutoTopUpTerms,
+  how: { reason: string; failures: number; nextTryAtMs: number | null },
+): Promise<void> => on.book.failed(terms, how, on.nowMs());
