@@ -5,6 +5,7 @@ import { Database } from "bun:sqlite";
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -471,36 +472,41 @@ describe.each([
   });
 });
 
+/** A line of the spool: 25 cents for a request of the key. */
+const spooled = (key: KeyInHand, requestId: string): string =>
+  `${JSON.stringify({
+    kind: "settle",
+    settlement: {
+      organizationId: key.organizationId,
+      requestId,
+      releaseDigest: releaseOf().digest,
+      evidence: "provider_usage",
+      usage: { promptTokens: 25, completionTokens: 0, cachedTokens: null, reasoningTokens: null },
+      charge: "250000000",
+      variance: "0",
+      minimumApplied: false,
+      finishReason: "stop",
+      status: 200,
+      attempts: [],
+      firstPartMs: 1,
+      totalMs: 2,
+      answer: null,
+    },
+    owner: { epoch: 1 },
+  })}\n`;
+
+/** Of a process that has ended. */
+const SPOOL = `spool-1-${2 ** 22 - 1}.jsonl`;
+
 test("a damaged line of the spool is set aside, its request waits for an operator, the others are settled", async () => {
   const place = await postgres();
   const world = new World(await place.start());
   await world.publish();
   const key = await world.key(await world.organization(5));
   const [bad, good] = [await world.admit(key, { hold: 1 }), await world.admit(key, { hold: 1 })];
-  const line = (requestId: string, epoch: number): string =>
-    `${JSON.stringify({
-      kind: "settle",
-      settlement: {
-        organizationId: key.organizationId,
-        requestId,
-        releaseDigest: releaseOf().digest,
-        evidence: "provider_usage",
-        usage: { promptTokens: 25, completionTokens: 0, cachedTokens: null, reasoningTokens: null },
-        charge: "250000000",
-        variance: "0",
-        minimumApplied: false,
-        finishReason: "stop",
-        status: 200,
-        attempts: [],
-        firstPartMs: 1,
-        totalMs: 2,
-        answer: null,
-      },
-      owner: { epoch },
-    })}\n`;
-  const file = join(place.directory, `spool-1-${2 ** 22 - 1}.jsonl`);
-  writeFileSync(file, line(bad.id, 1).replace('"250000000"', '"25000\u0000000'));
-  appendFileSync(file, `%%%\n${line(good.id, 1)}`);
+  const file = join(place.directory, SPOOL);
+  writeFileSync(file, spooled(key, bad.id).replace('"250000000"', '"25000\u0000000'));
+  appendFileSync(file, `%%%\n${spooled(key, good.id)}`);
   const ledger = await place.start();
   expect((await readRequest(ledger, good.id))?.charge).toBe(cents(25));
   expect(await quarantined(ledger)).toEqual([expect.objectContaining({ requestId: bad.id })]);
@@ -511,6 +517,20 @@ test("a damaged line of the spool is set aside, its request waits for an operato
   const again = await place.start();
   expect(await quarantined(again)).toHaveLength(1);
   expect(readdirSync(place.directory).filter((name) => name.endsWith(".jsonl"))).toEqual([]);
+});
+
+test("a damaged line that cannot even be set aside: its request waits for an operator all the same", async () => {
+  const place = await postgres();
+  const world = new World(await place.start());
+  await world.publish();
+  const key = await world.key(await world.organization(5));
+  const { id } = await world.admit(key, { hold: 1 });
+  const file = join(place.directory, SPOOL);
+  writeFileSync(file, spooled(key, id).replace('"250000000"', '"25000'));
+  mkdirSync(join(place.directory, "spool-set-aside.txt"));
+  const ledger = await place.start();
+  expect(await quarantined(ledger)).toEqual([expect.objectContaining({ requestId: id })]);
+  expect(existsSync(file)).toBe(true);
 });
 
 test("a spool that cannot be written throws at nobody: what waits for the database waits on", () => {

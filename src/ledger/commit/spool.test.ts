@@ -1,6 +1,6 @@
 // What is kept of settlements on a disk that fills while the database is away.
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Spool } from "./spool.ts";
@@ -9,39 +9,64 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "tollgate-spool-"))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** In a process of its own whose files end at 8 KiB: a write across that end is short. Tells of whom it could not keep. */
-const KEEPS = `
-  import { Spool } from ${JSON.stringify(join(import.meta.dir, "spool.ts"))};
-  process.on("SIGXFSZ", () => {});
-  const spool = new Spool(
-    { dataDirectory: process.argv[1], dataKey: new Uint8Array(32) },
-    { epoch: 1, failed: () => console.log("failed") },
-  );
-  const usage = { promptTokens: 1, completionTokens: 1, cachedTokens: null, reasoningTokens: null };
-  for (const [requestId, bytes] of [["req_1", 100], ["req_2", 100_000], ["req_3", 100]]) {
-    const answer = { requestId, status: 200, headers: {}, body: Buffer.alloc(bytes, 97) };
-    const settlement = { organizationId: "org_a", requestId, releaseDigest: "d", evidence: "provider_usage", usage,
-      charge: 5n, variance: 0n, minimumApplied: false, finishReason: "stop", status: 200, attempts: [], firstPartMs: 1,
-      totalMs: 2, answer };
-    spool.keep([{ kind: "settle", owner: { epoch: 1 }, settlement }]);
-  }
-  process.exit(0);`;
-
-test("what does not fit is told and leaves nothing behind; what comes after it is kept whole", async () => {
+/** In a process of its own whose files end at 8 KiB: a write across that end is short. What it said. */
+async function onAFullDisk(does: string): Promise<string> {
+  const program = `
+    import { Spool } from ${JSON.stringify(join(import.meta.dir, "spool.ts"))};
+    process.on("SIGXFSZ", () => {});
+    const spool = new Spool(
+      { dataDirectory: process.argv[1], dataKey: new Uint8Array(32) },
+      { epoch: 1, failed: () => console.log("failed") },
+    );
+    const usage = { promptTokens: 1, completionTokens: 1, cachedTokens: null, reasoningTokens: null };
+    const settle = (requestId, bytes) => {
+      const answer = { requestId, status: 200, headers: {}, body: Buffer.alloc(bytes, 97) };
+      const settlement = { organizationId: "org_a", requestId, releaseDigest: "d", evidence: "provider_usage", usage,
+        charge: 5n, variance: 0n, minimumApplied: false, finishReason: "stop", status: 200, attempts: [], firstPartMs: 1,
+        totalMs: 2, answer };
+      return { kind: "settle", owner: { epoch: 1 }, settlement };
+    };
+    ${does}
+    process.exit(0);`;
   const shell = 'ulimit -f 16; exec "$0" -e "$1" "$2"'; // blocks of 512 bytes
-  const limited = Bun.spawn(["sh", "-c", shell, process.execPath, KEEPS, folder], { stdout: "pipe" });
-  expect(await new Response(limited.stdout).text()).toBe("failed\n");
+  const limited = Bun.spawn(["sh", "-c", shell, process.execPath, program, folder], { stdout: "pipe" });
+  const said = await new Response(limited.stdout).text();
   expect(await limited.exited).toBe(0);
-  const [name = ""] = readdirSync(folder);
-  renameSync(join(folder, name), join(folder, "spool-1-999999999.jsonl")); // of a process that runs no more
-  const next = new Spool(
-    { dataDirectory: folder, dataKey: new Uint8Array(32) },
-    { epoch: 2, failed: () => {} },
-  );
-  const [left] = next.leftovers();
-  const settled = left?.entries.map((entry) => {
-    const operation = entry.read();
-    return operation.kind === "settle" ? operation.settlement.requestId : null;
-  });
-  expect(settled).toEqual(["req_1", "req_3"]);
+  return said;
+}
+
+test.each([
+  ["one after the other", "for (const one of all) spool.keep([one]);"],
+  ["at once", "spool.keep(all);"],
+])(
+  "kept %s: what does not fit is told and leaves nothing behind; what comes after it is kept whole",
+  async (_, keep) => {
+    const all = '[settle("req_1", 100), settle("req_2", 100_000), settle("req_3", 100)]';
+    expect(await onAFullDisk(`const all = ${all}; ${keep}`)).toBe("failed\n");
+    const [name = ""] = readdirSync(folder);
+    renameSync(join(folder, name), join(folder, "spool-1-999999999.jsonl")); // of a process that runs no more
+    const next = new Spool(
+      { dataDirectory: folder, dataKey: new Uint8Array(32) },
+      { epoch: 2, failed: () => {} },
+    );
+    const [left] = next.leftovers();
+    const settled = left?.entries.map((entry) => {
+      const operation = entry.read();
+      return operation.kind === "settle" ? operation.settlement.requestId : null;
+    });
+    expect(settled).toEqual(["req_1", "req_3"]);
+  },
+);
+
+test("a line that cannot be set aside whole is told and leaves nothing behind", async () => {
+  const said = await onAFullDisk(`
+    for (const length of [1_000, 100_000, 2_000])
+      try {
+        spool.setAside({ line: "x".repeat(length), place: null, read: () => {} });
+      } catch {
+        console.log("failed");
+      }`);
+  expect(said).toBe("failed\n");
+  const lines = readFileSync(join(folder, "spool-set-aside.txt"), "utf8").split("\n");
+  expect(lines.map(({ length }) => length)).toEqual([1_000, 2_000, 0]);
 });

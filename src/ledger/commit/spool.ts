@@ -1,7 +1,6 @@
 // Settlements that wait for the database, on disk (money.md §2): should this process end before the database is back, the
 // next one in this directory settles them instead of leaving them to the sweeper. Answers in it are sealed.
 import {
-  appendFileSync,
   closeSync,
   fstatSync,
   fsyncSync,
@@ -58,25 +57,53 @@ export class Spool {
     this.path = join(dataDirectory, `spool-${on.epoch}-${process.pid}.jsonl`);
   }
 
-  /** Durable when it returns, unless the directory takes nothing: never throws, for the writer has more to do. */
+  /**
+   * Durable when it returns, each that the directory has room for; the others are tried again with the next ones. Never
+   * throws, for the writer has more to do.
+   */
   keep(operations: readonly WriterOperation[]): void {
     const news = operations.filter(isResolution).filter((operation) => !this.waiting.has(operation));
     if (news.length === 0) return;
     try {
       this.file ??= openSync(this.path, "a", 0o600);
-      for (const operation of news) {
-        appendWhole(this.file, `${JSON.stringify(this.printed(operation), printBigInt)}\n`);
-        this.waiting.add(operation);
-      }
-      fsyncSync(this.file);
+      for (const operation of this.append(this.file, news)) this.waiting.add(operation);
     } catch (error) {
       this.on.failed(error);
     }
   }
 
-  /** Out of the way of the next process. */
+  /** Those that are durable now: a large one that finds no room keeps none of the others from theirs. */
+  private append(file: number, operations: readonly Resolution[]): Resolution[] {
+    const { size } = fstatSync(file);
+    const kept: Resolution[] = [];
+    let failure: unknown = null;
+    for (const operation of operations) {
+      try {
+        appendWhole(file, `${JSON.stringify(this.printed(operation), printBigInt)}\n`);
+        kept.push(operation);
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    try {
+      fsyncSync(file);
+    } catch (error) {
+      ftruncateSync(file, size); // whether they are there is not known: they are written anew
+      throw error;
+    }
+    if (failure !== null) this.on.failed(failure);
+    return kept;
+  }
+
+  /** Out of the way of the next process. Durable when it returns. */
   setAside({ line }: Leftover): void {
-    appendFileSync(join(this.directory, SET_ASIDE), `${line}\n`, { mode: 0o600, flush: true });
+    const file = openSync(join(this.directory, SET_ASIDE), "a", 0o600);
+    try {
+      appendWhole(file, `${line}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
   }
 
   /** The database has it. The file goes with the last one: applying a settlement twice changes nothing. */

@@ -352,10 +352,11 @@ class PostgresLedger {
       await this.writers.submit(entry.read());
     } catch (error) {
       if (refusedByStore(error)) throw error;
-      // Its request is an orphan like any other, unless the line says which one it is: then its end was decided already.
-      this.spool.setAside(entry);
+      // Its request is an orphan like any other, unless the line says which one it is: then its end was decided already,
+      // and recovery must not decide it anew where the line cannot be set aside.
       const { place } = entry;
       if (place !== null) await quarantine(this.on, place, `its spooled settlement: ${messageOf(error)}`);
+      this.spool.setAside(entry);
       this.jobs.failed(
         "ledger_spool",
         new Error(`a spooled settlement (${place?.requestId ?? "of no legible request"}) was set aside`, {
