@@ -313,8 +313,11 @@ describe.each([
     expect(await new World(ledger).balance(other.organizationId)).toBe("10.00 0.00");
     const waiting = await quarantined(ledger);
     expect(new Set(waiting.map(({ requestId }) => requestId))).toEqual(new Set(lost.map((one) => one.id)));
-    expect(waiting[0]?.reason).toContain("no balance");
+    const named = `the balance of organization ${gone.organizationId} cannot be read`;
+    expect(waiting[0]?.reason).toContain(named);
     expect(place.told).toHaveLength(300);
+    const ending = { organizationId: gone.organizationId, requestId: lost[0]?.id ?? "", charge: null };
+    expect(await ledger.endByHand({ ...ending, reason: "a disk" }, ADA).catch(String)).toContain(named);
   });
 
   test("the sweeper of a running gateway quarantines what it meets, and sweeps on", async () => {

@@ -6,16 +6,17 @@ import { type Open, release, settle } from "./resolution.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import { type EndingByHand, type EndedByHand, OWNER_LOST } from "../ledger.ts";
 import { rowId } from "../rows.ts";
+import { missingBalance } from "../unreadable.ts";
 
 export function decideByHand(batch: BatchState, ending: EndingByHand, actor: Actor): EndedByHand {
   const { organizationId, requestId, charge, reason } = ending;
   const id = rowId(organizationId, requestId);
   const request = batch.rows.requests.get(id);
-  const postings = batch.postingsOf(organizationId);
   // Its owner may have come back with its settlement, or another operator was faster.
-  if (request === undefined || postings === null || !batch.rows.quarantined.has(id))
-    return { kind: "unknown_request" };
+  if (request === undefined || !batch.rows.quarantined.has(id)) return { kind: "unknown_request" };
   if (request.state !== "dispatched") return { kind: "unknown_request" };
+  const postings = batch.postingsOf(organizationId);
+  if (postings === null) throw missingBalance(organizationId);
   if (charge !== null && (charge < 0n || charge > request.hold))
     return { kind: "exceeds", atMost: request.hold };
   const found: Open = { request, postings };

@@ -7,6 +7,7 @@ import { endRate } from "./rate.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { ResolveOutcome, Settlement, StoredAnswer, Voiding } from "../ledger.ts";
 import { type ClosedRow, type RequestRow, rowId } from "../rows.ts";
+import { missingBalance } from "../unreadable.ts";
 import { printClasses } from "../usage-classes.ts";
 
 /** Whose request it is; recovery resolves rows of earlier owners. */
@@ -151,10 +152,10 @@ function openRequest(
   owner: Owner,
 ): Open | ResolveOutcome {
   const request = batch.rows.requests.get(rowId(organizationId, requestId));
-  const postings = batch.postingsOf(organizationId);
   if (request === undefined) return { kind: "lost" };
-  if (postings === null) throw new Error("its organization has no balance");
   if (request.state !== "dispatched" || request.epoch !== owner.epoch) return { kind: "lost" };
+  const postings = batch.postingsOf(organizationId);
+  if (postings === null) throw missingBalance(organizationId);
   return { request, postings };
 }
 

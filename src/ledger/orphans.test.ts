@@ -1,0 +1,47 @@
+// Requests without an owner whose end changes nothing: silent where another gateway was quicker, named where nobody was.
+import { expect, test } from "bun:test";
+import { resolveOrphans } from "./orphans.ts";
+import type { Unowned } from "./recovery.ts";
+
+const request = (requestId: string): Unowned => ({
+  organizationId: "org_a",
+  requestId,
+  epoch: 1,
+  admittedAtMs: 0,
+  dispatched: false,
+});
+
+/** One run over a store in which these are found, and no end changes anything; what was quarantined, and why. */
+async function recovered(found: Set<string>, meanwhile: (requestId: string) => void): Promise<string[]> {
+  const told: string[] = [];
+  await resolveOrphans({
+    store: {
+      find: async () => [...found].map(request),
+      read: () => Promise.reject(new Error("was never sent: there is nothing to read")),
+      submit: async (operation) => {
+        if (operation.kind === "void") meanwhile(operation.voiding.requestId);
+        return { kind: "lost" };
+      },
+      quarantine: async ({ requestId }, reason) => {
+        found.delete(requestId);
+        told.push(`${requestId}: ${reason}`);
+      },
+      isStoreFailure: () => false,
+    },
+    nowMs: () => 0,
+    printInterrupted: () => null,
+    alarm: () => {},
+  });
+  return told;
+}
+
+test("one that another gateway ended meanwhile is nothing to tell", async () => {
+  const found = new Set(["req_1", "req_2"]);
+  expect(await recovered(found, (requestId) => found.delete(requestId))).toEqual([]);
+});
+
+test("one that is still there though its end was taken is quarantined, once", async () => {
+  const found = new Set(["req_1", "req_2"]);
+  const told = await recovered(found, (requestId) => requestId === "req_1" && found.delete(requestId));
+  expect(told).toEqual(["req_2: it was ended, and runs on"]);
+});
