@@ -1,13 +1,11 @@
 // The one time a link with a token is shown: an invitation or a reset. It lives in the state of the page that made it
-// and here, nowhere else. Escape and a click outside do nothing.
-import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
+// and here, nowhere else.
+import { Button, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { linkTexts, secretTexts } from "./texts.ts";
 import { Copyable } from "./copy.tsx";
 import type { Answer } from "../api/routes.ts";
-import { Icon } from "./icon.tsx";
-import { AskBeforeLeaving } from "./shown-once.tsx";
-import { useFocusBack } from "./opener.ts";
+import { AskBeforeLeaving, ShownOnce } from "./shown-once.tsx";
 
 export interface ShownLink {
   title: string;
@@ -25,43 +23,28 @@ interface LinkDialogProps {
   children: ReactNode;
 }
 
-export function LinkDialog({ shown, onClose, children }: LinkDialogProps) {
-  useFocusBack(shown !== null);
-  return (
-    <Modal
-      opened={shown !== null}
-      onClose={onClose}
-      title={shown?.title}
-      size="lg"
-      closeOnEscape={false}
-      closeOnClickOutside={false}
-      withCloseButton={false}
-    >
-      {shown !== null && (
-        <Stack gap="md">
-          <Alert
-            color="yellow"
-            variant="light"
-            icon={<Icon name="warning" />}
-            styles={{ icon: { color: "var(--tone-warning)" } }}
-          >
-            {shown.link === null ? linkTexts.shownBefore : linkTexts.once(shown.expiresAt)}
-          </Alert>
-          {shown.mail?.state === "not_sent" && (
-            <Text size="sm">{linkTexts.notMailed(shown.mail.reason)}</Text>
-          )}
-          {shown.link !== null && (
-            <>
-              <Text size="sm">{shown.mail?.state === "sent" ? linkTexts.mailed : children}</Text>
-              <Copyable text={shown.link} />
-              {shown.mail?.state !== "sent" && <AskBeforeLeaving />}
-            </>
-          )}
-          <Group justify="flex-end">
-            <Button onClick={onClose}>{secretTexts.done}</Button>
-          </Group>
-        </Stack>
-      )}
-    </Modal>
-  );
-}
+export const LinkDialog = ({ shown, onClose, children }: LinkDialogProps) => (
+  <ShownOnce
+    opened={shown !== null}
+    onClose={onClose}
+    title={shown?.title}
+    size="lg"
+    lead={shown !== null && (shown.link === null ? linkTexts.shownBefore : linkTexts.once(shown.expiresAt))}
+  >
+    {shown !== null && (
+      <>
+        {shown.mail?.state === "not_sent" && <Text size="sm">{linkTexts.notMailed(shown.mail.reason)}</Text>}
+        {shown.link !== null && (
+          <>
+            <Text size="sm">{shown.mail?.state === "sent" ? linkTexts.mailed : children}</Text>
+            <Copyable text={shown.link} />
+            {shown.mail?.state !== "sent" && <AskBeforeLeaving />}
+          </>
+        )}
+        <Group justify="flex-end">
+          <Button onClick={onClose}>{secretTexts.done}</Button>
+        </Group>
+      </>
+    )}
+  </ShownOnce>
+);

@@ -1,13 +1,11 @@
 // The one time a secret is shown: an API key, a management key, a signing secret. It lives in the state of the page that
-// made it and in this dialog, nowhere else: not in the query cache, the address, the storage or a log. Escape and a click
-// outside do nothing, and it closes when somebody says that it is stored.
-import { Alert, Button, Checkbox, Group, Modal, Stack, Text } from "@mantine/core";
+// made it and in this dialog, nowhere else: not in the query cache, the address, the storage or a log. It closes when
+// somebody says that it is stored.
+import { Button, Checkbox, Group, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { secretTexts } from "./texts.ts";
 import { Copyable } from "./copy.tsx";
-import { Icon } from "./icon.tsx";
-import { useFocusBack } from "./opener.ts";
-import { AskBeforeLeaving } from "./shown-once.tsx";
+import { AskBeforeLeaving, ShownOnce } from "./shown-once.tsx";
 import { Snippets } from "./snippets.tsx";
 
 export interface Secret {
@@ -30,31 +28,14 @@ const ENV_FILE = { name: "tollgate.env", type: "text/plain" };
 
 export function OnceDialog({ shown, title, lead, env, onClose, children }: OnceDialogProps) {
   const [stored, setStored] = useState(false);
-  useFocusBack(shown !== null);
   const close = (): void => {
     setStored(false);
     onClose();
   };
   return (
-    <Modal
-      opened={shown !== null}
-      onClose={close}
-      title={title}
-      size="xl"
-      closeOnEscape={false}
-      closeOnClickOutside={false}
-      withCloseButton={false}
-    >
+    <ShownOnce opened={shown !== null} onClose={close} title={title} size="xl" lead={lead}>
       {shown !== null && (
-        <Stack gap="md">
-          <Alert
-            color="yellow"
-            variant="light"
-            icon={<Icon name="warning" />}
-            styles={{ icon: { color: "var(--tone-warning)" } }}
-          >
-            {lead}
-          </Alert>
+        <>
           <Text fw={600} className="name">
             {shown.name}
           </Text>
@@ -76,9 +57,9 @@ export function OnceDialog({ shown, title, lead, env, onClose, children }: OnceD
               </Button>
             </Group>
           </Group>
-        </Stack>
+        </>
       )}
-    </Modal>
+    </ShownOnce>
   );
 }
 

@@ -1,8 +1,40 @@
-// While something is shown that is shown only once: going back or elsewhere asks first, and so does a reload.
-import { Alert, Button, Group, Text } from "@mantine/core";
+// The dialog of what is shown only once. Escape and a click outside do nothing; going back or elsewhere asks first, and so
+// does a reload.
+import { Alert, Button, Group, Modal, type ModalProps, Stack, Text } from "@mantine/core";
 import { useBlocker } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { Icon } from "./icon.tsx";
+import { useFocusBack } from "./opener.ts";
 import { onceTexts as words } from "./texts.ts";
 
+interface ShownOnceProps extends Pick<ModalProps, "opened" | "onClose" | "title" | "size"> {
+  /** Why it is shown only now. */
+  lead: ReactNode;
+  children: ReactNode;
+}
+
+export function ShownOnce({ lead, children, ...modal }: ShownOnceProps) {
+  useFocusBack(modal.opened);
+  return (
+    <Modal {...modal} closeOnEscape={false} closeOnClickOutside={false} withCloseButton={false}>
+      {modal.opened && (
+        <Stack gap="md">
+          <Alert
+            color="yellow"
+            variant="light"
+            icon={<Icon name="warning" />}
+            styles={{ icon: { color: "var(--tone-warning)" } }}
+          >
+            {lead}
+          </Alert>
+          {children}
+        </Stack>
+      )}
+    </Modal>
+  );
+}
+
+/** As long as it is not stored. */
 export function AskBeforeLeaving() {
   const leaving = useBlocker({
     // Another filter is the same page.

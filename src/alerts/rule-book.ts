@@ -43,9 +43,7 @@ export class RuleBook {
     const changed = await this.sql.ifChanged(
       statement(
         `UPDATE alert_rule SET kind = ?3, amount = ?4, percent = ?5, days = ?6, key_id = ?7, channels = ?8, enabled = ?9
-         WHERE rule_id = ?1 AND org_id = ?2 AND kind = ?10 AND amount IS NOT DISTINCT FROM ?11
-           AND percent IS NOT DISTINCT FROM ?12 AND days IS NOT DISTINCT FROM ?13
-           AND key_id IS NOT DISTINCT FROM ?14 AND channels = ?15 AND enabled = ?16`,
+         WHERE rule_id = ?1 AND org_id = ?2 AND ${asRead(10)}`,
         ruleId,
         organizationId,
         ...valuesOf(to),
@@ -162,17 +160,15 @@ export class RuleBook {
   }
 }
 
-/**
- * A condition of a statement: the rule is on and as it was read, whatever was edited since. Its values are `valuesOf`, from
- * this number of the statement's on.
- */
-export const standsFrom = (first: number): string => {
-  const value = (at: number): string => `?${first + at}`;
-  return `EXISTS (SELECT 1 FROM alert_rule WHERE rule_id = ?1 AND kind = ${value(0)}
-    AND amount IS NOT DISTINCT FROM ${value(1)} AND percent IS NOT DISTINCT FROM ${value(2)}
-    AND days IS NOT DISTINCT FROM ${value(3)} AND key_id IS NOT DISTINCT FROM ${value(4)}
-    AND channels = ${value(5)} AND enabled = ${value(6)})`;
-};
+/** That a row has the terms that somebody read: `valuesOf` them are its parameters, from this number on. */
+const asRead = (first: number): string =>
+  `kind = ?${first} AND amount IS NOT DISTINCT FROM ?${first + 1} AND percent IS NOT DISTINCT FROM ?${first + 2}
+   AND days IS NOT DISTINCT FROM ?${first + 3} AND key_id IS NOT DISTINCT FROM ?${first + 4}
+   AND channels = ?${first + 5} AND enabled = ?${first + 6}`;
+
+/** That the rule of a statement's first parameter is as it was read, by the same parameters. */
+export const standsFrom = (first: number): string =>
+  `EXISTS (SELECT 1 FROM alert_rule WHERE rule_id = ?1 AND ${asRead(first)})`;
 
 export const valuesOf = (terms: RuleTerms) =>
   [

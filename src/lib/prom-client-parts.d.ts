@@ -1,4 +1,4 @@
-// The library's parts that are used: all of it together takes 30 ms of each start, most of them for what pushes and gathers.
+// The library's parts that are used: most of what it takes of a start is for what pushes and gathers (performance.md §5).
 declare module "prom-client/lib/counter" {
   export { Counter as default } from "prom-client";
 }

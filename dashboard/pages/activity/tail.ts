@@ -34,14 +34,15 @@ export function useTail(org: string, { on: wanted, key, model }: Followed): Tail
     if (!on) return;
     const tail = new EventSource(addressOf("GET /orgs/{org}/activity/tail", { org }, { key, model }));
     let again: ReturnType<typeof setTimeout> | undefined;
+    let over = false;
     tail.addEventListener("error", () => {
       if (tail.readyState !== EventSource.CLOSED) return; // else the browser connects again
       // It tells no reason: where the list is refused, too, the page says that one.
       void queries
         .refetchQueries({ queryKey: ["orgs", org, "activity"], type: "active" }, { throwOnError: true })
         .then(
-          () => setCrowded(true),
-          () => setCrowded(false),
+          () => over || setCrowded(true),
+          () => over || setCrowded(false),
         );
       again = setTimeout(() => setTries((tried) => tried + 1), AGAIN_MS);
     });
@@ -58,6 +59,7 @@ export function useTail(org: string, { on: wanted, key, model }: Followed): Tail
       setRows((known) => [row, ...known.filter(({ id }) => id !== row.id)].slice(0, ROWS_AT_MOST));
     });
     return () => {
+      over = true;
       clearTimeout(again);
       tail.close();
       setRows([]);

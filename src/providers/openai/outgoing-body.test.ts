@@ -193,6 +193,13 @@ test("messages are printed once for all routes of a request that are told the sa
   expect(JSON.parse(bodies[1]?.print(CEILING) ?? "")).toMatchObject({ model: "second" });
 });
 
+test("it is never measured shorter than it is sent, whatever letters its model has", () => {
+  const release = { ...callDraft().release, upstreamModel: "модель-大" };
+  const body = outgoing({ messages: [{ role: "user", content: "é 大" }] }, { release });
+  const longest = body.print(Number.MAX_SAFE_INTEGER);
+  expect(body.size.bytes).toBe(Buffer.byteLength(longest));
+});
+
 test("every preset names fields that there are", () => {
   for (const { fields } of Object.values(DIALECTS))
     for (const field of fields) expect(OPTIONAL_FIELDS).toContain(field);

@@ -49,7 +49,7 @@ class PrintedBody implements OutgoingBody {
     this.before = `{"model":${JSON.stringify(draft.release.upstreamModel)},"messages":`;
     const others = JSON.stringify(this.fields);
     this.behind = others === "{}" ? "" : `,${others.slice(1, -1)}`;
-    const frame = this.before.length + Buffer.byteLength(this.behind) + 1;
+    const frame = Buffer.byteLength(this.before) + Buffer.byteLength(this.behind) + 1;
     this.size = {
       bytes: frame + this.conversation.bytes + ceilingBytes(this.ceilingName),
       messages: request.messages.length,
