@@ -54,7 +54,7 @@ export function writeLogin(address: string, login: Login | null, file = credenti
   const logins: Logins = login === null ? others : { ...others, [address]: login };
   makeRoom(file);
   const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, `${JSON.stringify({ logins }, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(fresh, `${JSON.stringify({ logins }, null, 2)}\n`, { mode: 0o600, flush: true });
   chmodSync(fresh, 0o600); // a file that was left there keeps its mode
   renameSync(fresh, file);
 }

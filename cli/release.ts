@@ -37,7 +37,7 @@ function addKeygen(release: Command): void {
 
 function writeNew(path: string, value: object, mode: number): string {
   if (existsSync(path)) throw new Problem(`${path} exists already.`, "Give another directory with --out.");
-  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`, { mode, flag: "wx" });
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`, { mode, flag: "wx", flush: true });
   chmodSync(path, mode);
   return path;
 }

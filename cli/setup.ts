@@ -139,6 +139,6 @@ function write(file: string, text: string): void {
   const mode = existsSync(file) ? statSync(file).mode & 0o777 : 0o600;
   mkdirSync(dirname(file), { recursive: true });
   const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, text, { mode });
+  writeFileSync(fresh, text, { mode, flush: true });
   renameSync(fresh, file);
 }

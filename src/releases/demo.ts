@@ -178,7 +178,11 @@ async function makeKey(dataDir: string, path: string): Promise<unknown> {
   const { privateJwk } = await generateReleaseKey();
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomBase62(8)}`;
-  await writeFile(draft, `${JSON.stringify(privateJwk, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+  await writeFile(draft, `${JSON.stringify(privateJwk, null, 2)}\n`, {
+    mode: 0o600,
+    flag: "wx",
+    flush: true,
+  });
   try {
     await link(draft, path);
   } catch (error) {
