@@ -501,6 +501,18 @@ const spooled = (key: KeyInHand, requestId: string): string =>
 /** Of a process that has ended. */
 const SPOOL = `spool-1-${2 ** 22 - 1}.jsonl`;
 
+test("what a process spooled is settled though another program has its number by now", async () => {
+  const place = await postgres();
+  const world = new World(await place.start());
+  await world.publish();
+  const key = await world.key(await world.organization(5));
+  const { id } = await world.admit(key, { hold: 1 });
+  writeFileSync(join(place.directory, `spool-1-${process.ppid}.jsonl`), spooled(key, id));
+  const ledger = await place.start();
+  expect((await readRequest(ledger, id))?.charge).toBe(cents(25));
+  expect(readdirSync(place.directory).filter((name) => name.endsWith(".jsonl"))).toEqual([]);
+});
+
 test("a damaged line of the spool is set aside, its request waits for an operator, the others are settled", async () => {
   const place = await postgres();
   const world = new World(await place.start());

@@ -1,9 +1,11 @@
 // What is kept of settlements on a disk that fills while the database is away.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { Spool } from "./spool.ts";
+
+const nobodyOwns = async (): Promise<ReadonlySet<number>> => new Set();
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "tollgate-spool-"))));
@@ -49,7 +51,7 @@ test.each([
       { dataDirectory: folder, dataKey: new Uint8Array(32) },
       { epoch: 2, failed: () => {} },
     );
-    const [left] = next.leftovers();
+    const [left] = await next.leftovers(nobodyOwns);
     const settled = left?.entries.map((entry) => {
       const operation = entry.read();
       return operation.kind === "settle" ? operation.settlement.requestId : null;
@@ -69,4 +71,57 @@ test("a line that cannot be set aside whole is told and leaves nothing behind", 
   expect(said).toBe("failed\n");
   const lines = readFileSync(join(folder, "spool-set-aside.txt"), "utf8").split("\n");
   expect(lines.map(({ length }) => length)).toEqual([1_000, 2_000, 0]);
+});
+
+/** A spool of this process; what is kept in it in the test is that of a request. */
+function spoolOf(epoch: number) {
+  const failed = (error: unknown): never => {
+    throw error;
+  };
+  const spool = new Spool({ dataDirectory: folder, dataKey: new Uint8Array(32) }, { epoch, failed });
+  const left = async (owning = nobodyOwns): Promise<(string | undefined)[]> =>
+    (await spool.leftovers(owning)).flatMap(({ entries }) => entries).map(({ place }) => place?.requestId);
+  return { spool, left };
+}
+
+const voiding = (requestId: string) => ({
+  kind: "void" as const,
+  owner: { epoch: 1 },
+  voiding: {
+    organizationId: "org_a",
+    requestId,
+    status: 500,
+    errorCode: "x",
+    attempts: [],
+    totalMs: 1,
+    freeClaim: true,
+    answer: null,
+  },
+});
+
+test.each([
+  ["of another host", () => `spool-elsewhere-1-${process.pid}.jsonl`],
+  ["whose number runs here, of this host", () => `spool-${hostname()}-1-${process.ppid}.jsonl`],
+  ["whose number runs here, of an older program", () => `spool-1-${process.ppid}.jsonl`],
+])("what a process left %s is nobody else's before it owns nothing any more", async (_, name) => {
+  const { spool } = spoolOf(1);
+  spool.keep([voiding("req_1")]);
+  const [own = ""] = readdirSync(folder);
+  renameSync(join(folder, own), join(folder, name()));
+  const { left } = spoolOf(2);
+  expect(await left(async () => new Set([1, 2]))).toEqual([]);
+  expect(await left(async () => new Set([2]))).toEqual(["req_1"]);
+});
+
+test("whose spool was taken as left, though it runs, keeps all that waits in a new one", async () => {
+  const { spool } = spoolOf(1);
+  const other = spoolOf(2);
+  const [first, second] = [voiding("req_1"), voiding("req_2")];
+  spool.keep([first]);
+  for (const left of await other.spool.leftovers(nobodyOwns)) left.forget();
+  expect(readdirSync(folder)).toEqual([]);
+  spool.keep([first, second]);
+  expect(await other.left()).toEqual(["req_1", "req_2"]);
+  for (const operation of [first, second]) spool.taken(operation);
+  expect(readdirSync(folder)).toEqual([]);
 });

@@ -10,6 +10,7 @@ import {
   rmSync,
   writeSync,
 } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { nanoUsd } from "../../domain/money.ts";
 import { openAnswer, sealAnswer } from "../answer-vault.ts";
@@ -31,12 +32,23 @@ export interface Leftover {
   read(): MoneyOperation;
 }
 
+/** The file of one process. */
+interface Left {
+  entries: Leftover[];
+  forget(): void;
+}
+
 export interface SpoolPorts {
   /** Names the file, with the process: who wrote it. */
   epoch: number;
   /** A settlement that could not be kept waits in memory all the same. */
   failed(error: unknown): void;
 }
+
+/** As the names of files have it. */
+const HOST = encodeURIComponent(hostname());
+/** Older programs left the host out. */
+const NAME = /^spool-(?:(.+)-)?(\d+)-(\d+)\.jsonl$/;
 
 /** Lines that no process could settle; kept for whoever looks into it. */
 const SET_ASIDE = "spool-set-aside.txt";
@@ -54,7 +66,7 @@ export class Spool {
   ) {
     this.directory = dataDirectory;
     this.dataKey = dataKey;
-    this.path = join(dataDirectory, `spool-${on.epoch}-${process.pid}.jsonl`);
+    this.path = join(dataDirectory, `spool-${HOST}-${on.epoch}-${process.pid}.jsonl`);
   }
 
   /**
@@ -62,14 +74,23 @@ export class Spool {
    * throws, for the writer has more to do.
    */
   keep(operations: readonly WriterOperation[]): void {
-    const news = operations.filter(isResolution).filter((operation) => !this.waiting.has(operation));
-    if (news.length === 0) return;
     try {
+      this.forgetTaken();
+      const news = operations.filter(isResolution).filter((operation) => !this.waiting.has(operation));
+      if (news.length === 0) return;
       this.file ??= openSync(this.path, "a", 0o600);
       for (const operation of this.append(this.file, news)) this.waiting.add(operation);
     } catch (error) {
       this.on.failed(error);
     }
+  }
+
+  /** A process that was evicted and runs on had its file taken: what waits is written anew. */
+  private forgetTaken(): void {
+    if (this.file === null || fstatSync(this.file).nlink > 0) return;
+    closeSync(this.file);
+    this.file = null;
+    this.waiting.clear();
   }
 
   /** Those that are durable now: a large one that finds no room keeps none of the others from theirs. */
@@ -118,13 +139,18 @@ export class Spool {
     }
   }
 
-  /** What processes that have ended left in this directory; those that run settle their own. */
-  leftovers(): { entries: Leftover[]; forget(): void }[] {
+  /**
+   * What processes left in this directory that have ended for certain, and those that own nothing any more: of another host
+   * nobody knows, and a number that runs may be another program's by now. `owning`: whose requests are still their own.
+   */
+  async leftovers(owning: () => Promise<ReadonlySet<number>>): Promise<Left[]> {
     const names = [...new Bun.Glob("spool-*.jsonl").scanSync({ cwd: this.directory })];
-    return names
-      .map((name) => ({ pid: Number(/-(\d+)\.jsonl$/.exec(name)?.[1]), path: join(this.directory, name) }))
-      .filter(({ pid, path }) => path !== this.path && !runsBeside(pid))
-      .map(({ path }) => ({ entries: this.read(path), forget: () => rmSync(path, { force: true }) }));
+    const others = names.flatMap(writtenBy).filter(({ name }) => join(this.directory, name) !== this.path);
+    const owners = others.every(({ ended }) => ended) ? new Set<number>() : await owning();
+    return others
+      .filter(({ ended, epoch }) => ended || !owners.has(epoch))
+      .map(({ name }) => join(this.directory, name))
+      .map((path) => ({ entries: this.read(path), forget: () => rmSync(path, { force: true }) }));
   }
 
   private printed(operation: Resolution): unknown {
@@ -193,6 +219,13 @@ function appendWhole(file: number, line: string): void {
     ftruncateSync(file, size);
     throw error;
   }
+}
+
+/** Who wrote a file of this name; none for one that is not ours. `ended`: for certain. */
+function writtenBy(name: string): { name: string; epoch: number; ended: boolean }[] {
+  const [, host = HOST, epoch, pid] = NAME.exec(name) ?? [];
+  if (epoch === undefined) return [];
+  return [{ name, epoch: Number(epoch), ended: host === HOST && !runsBeside(Number(pid)) }];
 }
 
 /** Read without believing the rest of the line. */

@@ -126,6 +126,16 @@ export async function evictInstances(on: Asking, which: "returned" | "overdue"):
   await askOnce(on, `UPDATE instance SET condemned = true WHERE NOT condemned AND lease_until < ${before}`);
 }
 
+/** The numbers of those whose requests are still their own; where `overdue`, without those whose lease has run out. */
+export async function owningEpochs(on: Asking, which: "returned" | "overdue"): Promise<ReadonlySet<number>> {
+  const since = which === "returned" ? "1" : DATABASE_NOW;
+  const rows = await askOnce(
+    on,
+    `SELECT epoch FROM instance WHERE NOT condemned AND lease_until >= ${since}`,
+  );
+  return new Set(rows.map(([epoch]) => int(epoch)));
+}
+
 /** Ends the ownership of processes that are known to be gone. */
 export async function evictGone(on: Asking, names: readonly string[]): Promise<void> {
   if (names.length > 0)

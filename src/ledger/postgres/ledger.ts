@@ -29,7 +29,7 @@ import { auditPostgres } from "../verify/postgres/verify.ts";
 import { change, type ChangePorts } from "./changes.ts";
 import { type CommitPorts } from "./commit.ts";
 import { WriterPool } from "./writer-pool.ts";
-import { evictGone, evictInstances, Lease } from "./lease.ts";
+import { evictGone, evictInstances, Lease, owningEpochs } from "./lease.ts";
 import { KeyReader } from "./key-reader.ts";
 import { type Ask, loadRows } from "./load.ts";
 import { PostgresRates } from "./load-rates.ts";
@@ -341,7 +341,9 @@ class PostgresLedger {
 
   /** What processes of this directory could not settle before they ended, each by itself. */
   private async settleSpooled(): Promise<void> {
-    for (const left of this.spool.leftovers()) {
+    // Before those are evicted: then their requests are anybody's to end.
+    const which = this.lease.mayEvict ? "overdue" : "returned";
+    for (const left of await this.spool.leftovers(() => owningEpochs(this.ports.store.pool, which))) {
       await Promise.all(left.entries.map((entry) => this.settleLeft(entry)));
       left.forget();
     }
