@@ -115,12 +115,8 @@ export class TokenCounter {
   private async run(): Promise<void> {
     try {
       for (let chunks = this.take(); chunks.length > 0; chunks = this.take()) {
-        try {
-          const counted = await this.counted(chunks);
-          for (const [index, { job }] of chunks.entries()) job.tokens += counted[index] ?? 0;
-        } catch (error) {
-          for (const { job } of chunks) job.fail(error); // the tables cannot be read
-        }
+        const counted = await this.counted(chunks);
+        for (const [index, { job }] of chunks.entries()) job.tokens += counted[index] ?? 0;
         for (const { job } of chunks) {
           if (job.given === textOf(job).length) job.end("exact");
           else if (job.tokens > job.atMost) job.end("above");
@@ -157,8 +153,17 @@ export class TokenCounter {
       }
     }
     const tokens: number[] = [];
-    for (const { text, tokenizer } of chunks) tokens.push(await countHere(text, tokenizer));
+    for (const chunk of chunks) tokens.push(await this.countedHere(chunk));
     return tokens;
+  }
+
+  private async countedHere({ job, text, tokenizer }: Chunk): Promise<number> {
+    try {
+      return await countHere(text, tokenizer);
+    } catch (error) {
+      job.fail(error); // its table cannot be read
+      return 0;
+    }
   }
 }
 

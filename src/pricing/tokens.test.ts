@@ -6,6 +6,7 @@ import { cutAt } from "./token-pieces.ts";
 import { CountingThread } from "./counting-thread.ts";
 import { type Count, TokenCounter } from "./token-counter.ts";
 import { countTokens, promptTokens, promptTokensWithin } from "./tokens.ts";
+import type { TableName } from "./vocabulary.ts";
 
 const SHARE = { organizationId: "org_a", lane: "settlement" } as const;
 const NONE = { imageTokensMax: null, fileTokensMax: null };
@@ -171,6 +172,16 @@ test("a text that cannot be made fails its own count, and no other one", async (
   expect(beside).toMatchObject({ status: "fulfilled", value: { kind: "exact", tokens: 2 } });
   expect(await count("c", "hello world")).toEqual({ kind: "exact", tokens: 2 });
   expect(counter.waiting()).toBe(0);
+  counter.stop();
+}, 60_000);
+
+test("a table that cannot be read fails the counts that need it, and none beside them", async () => {
+  const counter = new TokenCounter();
+  const count = (organizationId: string, tokenizer: string): Promise<Count> =>
+    counter.count("hello world", tokenizer as TableName, { organizationId, rank: 0 });
+  const [failed, beside] = await Promise.allSettled([count("a", "no such table"), count("b", "o200k_base")]);
+  expect(failed).toMatchObject({ status: "rejected" });
+  expect(beside).toMatchObject({ status: "fulfilled", value: { kind: "exact", tokens: 2 } });
   counter.stop();
 }, 60_000);
 
