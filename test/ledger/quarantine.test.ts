@@ -1,6 +1,6 @@
 // One rotten record of each kind, in each store: its request is held and named, an operator decides about it, every other
 // request is ended and served, and the money is conserved throughout (docs/decisions/0020-one-bad-record.md).
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import {
   appendFileSync,
@@ -39,8 +39,8 @@ import { auditLog } from "../support/audit-log.ts";
 const DAY_MS = 86_400_000;
 const ADA = byItself("ada");
 const ended: (() => Promise<void> | void)[] = [];
-afterAll(async () => {
-  for (const end of ended.toReversed()) await end();
+afterEach(async () => {
+  for (const end of ended.splice(0).toReversed()) await end();
 });
 
 interface Place {
