@@ -1,10 +1,12 @@
 // What keeps an upstream call alive: the client's socket (only where no caller's key asks for the whole answer), and
 // the deadline. Cutting it aborts the upstream within milliseconds (money.md §4, "client gone").
+import { type Member, Roster } from "../lib/roster.ts";
 import { Failure } from "../providers/failure.ts";
 import type { CallSignal, CutListener } from "../providers/provider.ts";
 
 /** It is the signal of its calls itself: one of the runtime's costs 2 µs, and a second one behind it as much again. */
-export class CallScope implements CallSignal {
+export class CallScope implements CallSignal, Member {
+  rosterPlace = -1;
   private cutFor: Failure | null = null;
   /** The call under way: a request has one at a time. */
   private call: CutListener | null = null;
@@ -75,7 +77,7 @@ const pastDeadline = (callScope: CallScope): void =>
 
 /** All requests that run in this process, for its stop. */
 export class CallScopes {
-  private readonly open = new Set<CallScope>();
+  private readonly open = new Roster<CallScope>();
   private ended: PromiseWithResolvers<void> | null = null;
 
   begin(client: AbortSignal, options: ConstructorParameters<typeof CallScope>[1]): CallScope {
@@ -86,7 +88,7 @@ export class CallScopes {
 
   /** Cuts what still runs: each request then ends by evidence. */
   cutAll(): void {
-    for (const callScope of this.open)
+    for (const callScope of this.open.all())
       callScope.cut(new Failure("stopped", "unknown", "the gateway stopped"));
   }
 

@@ -13,6 +13,7 @@ import type {
   Voiding,
   Lowering,
 } from "../ledger/ledger.ts";
+import type { Member } from "../lib/roster.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import type { OutgoingBody } from "../providers/provider.ts";
 import type { AnswerHead, AnswerPrinter, Format } from "./formats/format.ts";
@@ -64,7 +65,8 @@ export type NoteResolved = (hold: Hold, ending: Settlement | Voiding) => void;
 /** What is spread where nothing was lowered: spread, `false` would become an object each time. */
 const AS_HELD = {} as const;
 
-export class Hold {
+export class Hold implements Member {
+  rosterPlace = -1;
   readonly attempts: AttemptRecord[] = [];
   /** For its answer, where that may be large. */
   room: Room | null = null;

@@ -1,5 +1,6 @@
 // The keyed requests that run in this process, so that a duplicate joins the first one instead of paying again
 // (money.md §8.5). Waiters hold no money, are bounded, and never cancel what they wait for.
+import { Register } from "../lib/roster.ts";
 import { Shares } from "../limits/shares.ts";
 import type { ReplayBuffer } from "./replay-buffer.ts";
 
@@ -41,7 +42,7 @@ interface Entry {
 }
 
 export class InFlight {
-  private readonly running = new Map<string, Entry>();
+  private readonly running = new Register<string, Entry>();
   private readonly waiting = new Shares();
 
   /** Who has begun to wait for it already, seeing its claim before this was called, waits for it here. */
@@ -82,7 +83,7 @@ export class InFlight {
     return {
       streams: (replay) => entry.stream.resolve(replay),
       end: () => {
-        this.running.delete(requestId);
+        this.running.take(requestId);
         entry.stream.resolve(null);
         entry.ended.resolve();
       },

@@ -4,6 +4,7 @@
 import { Refusal } from "../domain/refusals.ts";
 import type { Checkpoint, Ledger } from "../ledger/ledger.ts";
 import type { Jobs } from "../lib/jobs.ts";
+import { type Member, Roster } from "../lib/roster.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 
 /** What is kept is at most this much behind what was sent. */
@@ -21,14 +22,14 @@ export interface Progressing {
   kept(checkpoint: Checkpoint): void;
 }
 
-interface Followed {
+interface Followed extends Member {
   stream: Progressing;
   /** Its last checkpoint is under way. */
   busy: boolean;
 }
 
 export class ProgressLog {
-  private readonly followed = new Set<Followed>();
+  private readonly followed = new Roster<Followed>();
   private stopTicking: (() => void) | null = null;
 
   constructor(
@@ -38,7 +39,7 @@ export class ProgressLog {
 
   /** Follows the stream until the returned function is called. */
   follow(stream: Progressing): () => void {
-    const followed = { stream, busy: false };
+    const followed: Followed = { stream, busy: false, rosterPlace: -1 };
     this.followed.add(followed);
     this.stopTicking ??= this.jobs.tick("progress_log", TICK_MS, () => this.tick());
     return () => {
@@ -50,7 +51,7 @@ export class ProgressLog {
   }
 
   private tick(): void {
-    const due = [...this.followed].filter(({ busy }) => !busy);
+    const due = this.followed.all().filter(({ busy }) => !busy);
     for (const followed of due) followed.busy = true;
     this.jobs.run("progress_log", () => this.keepAll(due));
   }

@@ -1,10 +1,11 @@
 // The requests of this process that run on a hold whose prompt was only bounded by its bytes, by organization: what can be
 // lowered when somebody would be refused because of them (docs/decisions/0022-running-holds-are-lowered.md).
 import type { Ledger } from "../ledger/ledger.ts";
+import { Roster } from "../lib/roster.ts";
 import { type Admitted, type Candidate, Hold, type NoteResolved } from "./hold.ts";
 
 interface OfOrganization {
-  holds: Set<Hold>;
+  holds: Roster<Hold>;
   /** Rises with each hold that is lowered. */
   lowerings: number;
   /** Held in the store, and not opened here yet. */
@@ -62,7 +63,7 @@ export class RunningHolds {
   private ofOrganization(organizationId: string): OfOrganization {
     const known = this.organizations.get(organizationId);
     if (known !== undefined) return known;
-    const own: OfOrganization = { holds: new Set(), lowerings: 0, opening: 0 };
+    const own: OfOrganization = { holds: new Roster(), lowerings: 0, opening: 0 };
     this.organizations.set(organizationId, own);
     return own;
   }
@@ -73,7 +74,7 @@ export class RunningHolds {
 
   /** Of an organization, or of one of its keys. */
   of(organizationId: string, keyId: string | null): Hold[] {
-    const holds = [...(this.organizations.get(organizationId)?.holds ?? [])];
+    const holds = this.organizations.get(organizationId)?.holds.all() ?? [];
     return holds.filter(
       ({ lowerable, admitted }) => lowerable && (keyId ?? admitted.keyId) === admitted.keyId,
     );

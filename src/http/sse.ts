@@ -5,6 +5,7 @@ import { KEEP_ALIVE } from "../gateway/event-stream.ts";
 import type { Relayed } from "../gateway/relay.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
+import { type Member, Roster } from "../lib/roster.ts";
 
 export const STREAM_HEADERS = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" };
 
@@ -17,7 +18,7 @@ type Frame = IteratorResult<string, void>;
 const NO_MORE: Frame = { done: true, value: undefined };
 
 export class EventStreams {
-  private readonly open = new Set<StreamBody>();
+  private readonly open = new Roster<StreamBody>();
   private stopTicking: (() => void) | null = null;
   /** Streams that have not ended: the open ones, and those whose client has left. */
   private unsettled = 0;
@@ -96,7 +97,8 @@ export class EventStreams {
 
   private tick(): void {
     const now = this.clock.monotonicMs();
-    for (const body of this.open) this.options.jobs.run("stream_comments", () => body.breakSilence(now));
+    for (const body of this.open.all())
+      this.options.jobs.run("stream_comments", () => body.breakSilence(now));
   }
 }
 
@@ -105,7 +107,8 @@ export class EventStreams {
  * costs each frame two promises and three turns of the queue. It runs from its beginning, and ends with its client: a relay
  * that was never pulled would skip its `finally`, and the hold with it, and a client may be gone before the first pull.
  */
-class StreamBody implements AsyncIterableIterator<string, void, void> {
+class StreamBody implements AsyncIterableIterator<string, void, void>, Member {
+  rosterPlace = -1;
   /** The pull that waits for its frame. */
   private turn: PromiseWithResolvers<Frame> | null = null;
   /** The first frame, where it came before it was asked for. */

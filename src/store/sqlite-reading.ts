@@ -2,6 +2,7 @@
 // read would stop every request. Whatever changes something stays with the one writer. A read sees all that was committed
 // before it was asked for.
 import { ownThread } from "../lib/program.ts";
+import { Register } from "../lib/roster.ts";
 import type { ReadingApart, Sql, SqlRow, SqlValue } from "./sql.ts";
 import type { ReadAnswer, ReadQuestion } from "./sqlite-reading-worker.ts";
 
@@ -13,20 +14,18 @@ interface Waiting {
 const READS = /^\s*SELECT\b/i;
 
 export function readingApart(sql: Sql, dataDirectory: string): ReadingApart {
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Register<number, Waiting>();
   let worker: Worker | null = null;
   let asked = 0;
   const end = (reason: string): void => {
     worker?.terminate();
     worker = null;
-    for (const { reject } of waiting.values()) reject(new Error(reason));
-    waiting.clear();
+    for (const { reject } of waiting.takeAll()) reject(new Error(reason));
   };
   const begin = (): Worker => {
     const begun = new Worker(ownThread("src/store/sqlite-reading-worker.ts"));
     begun.addEventListener("message", ({ data }: MessageEvent<ReadAnswer>) => {
-      const answered = waiting.get(data.id);
-      waiting.delete(data.id);
+      const answered = waiting.take(data.id);
       if ("rows" in data) answered?.resolve(data.rows);
       else answered?.reject(new Error(data.error));
     });

@@ -1,6 +1,7 @@
 // What a process remembers of the requests that it admitted, while they run: their rows as its own transactions left them, so
 // that their ends need not read them again. What is decided on such a row is written only where the store still has it so
 // (`column-writes.ts`); where it has not, the rows are doubted and the batch reads them.
+import { Register } from "../../lib/roster.ts";
 import type { RatePlace } from "../../domain/rate-limits.ts";
 import type { Changes, RequestRow } from "../rows.ts";
 
@@ -13,7 +14,7 @@ interface OwnRequest {
 }
 
 export class OwnRequests {
-  private readonly requests = new Map<string, OwnRequest>();
+  private readonly requests = new Register<string, OwnRequest>();
 
   /** How many of them are remembered. */
   get size(): number {
@@ -44,7 +45,7 @@ export class OwnRequests {
 
   /** However it ended; nothing where it is not remembered. */
   ended(requestId: string): void {
-    this.requests.delete(requestId);
+    this.requests.take(requestId);
   }
 
   /** Their rows are read from now on. Whether one of them was not doubted before. */

@@ -1,0 +1,124 @@
+import { expect, test } from "bun:test";
+import { heapStats } from "bun:jsc";
+import { type Member, Register, Roster } from "./roster.ts";
+
+class Guest implements Member {
+  rosterPlace = -1;
+  constructor(readonly name: string) {}
+}
+
+const names = (roster: Roster<Guest>): string[] =>
+  roster
+    .all()
+    .map(({ name }) => name)
+    .toSorted();
+
+test("whoever was added stands in it until deleted, wherever the others went", () => {
+  const roster = new Roster<Guest>();
+  const guests = ["a", "b", "c", "d", "e", "f"].map((name) => new Guest(name));
+  for (const guest of guests) roster.add(guest);
+  const [a, b, c, d, e, f] = guests;
+  for (const gone of [a, f, c]) expect(gone !== undefined && roster.delete(gone)).toBe(true);
+  expect(names(roster)).toEqual(["b", "d", "e"]);
+  expect(guests.map((guest) => roster.has(guest))).toEqual([false, true, false, true, true, false]);
+  for (const left of [b, d, e]) if (left !== undefined) roster.delete(left);
+  expect(roster.size).toBe(0);
+});
+
+test("added twice it stands there once, deleted twice the others stay, and it may come back", () => {
+  const roster = new Roster<Guest>();
+  const [twice, other] = [new Guest("twice"), new Guest("other")];
+  roster.add(twice);
+  roster.add(other);
+  roster.add(twice);
+  expect(roster.size).toBe(2);
+  expect(roster.delete(twice)).toBe(true);
+  expect(roster.delete(twice)).toBe(false);
+  expect(names(roster)).toEqual(["other"]);
+  roster.add(twice);
+  expect(names(roster)).toEqual(["other", "twice"]);
+});
+
+test("a member of another roster is none of this one", () => {
+  const [here, there] = [new Roster<Guest>(), new Roster<Guest>()];
+  const [mine, theirs] = [new Guest("mine"), new Guest("theirs")];
+  here.add(mine);
+  there.add(theirs);
+  expect(here.has(theirs)).toBe(false);
+  expect(here.delete(theirs)).toBe(false);
+  expect(names(here)).toEqual(["mine"]);
+});
+
+test("those of now are all that were in it, though they leave one after the other", () => {
+  const roster = new Roster<Guest>();
+  for (const name of ["a", "b", "c", "d"]) roster.add(new Guest(name));
+  const met: string[] = [];
+  for (const guest of roster.all()) {
+    met.push(guest.name);
+    roster.delete(guest);
+  }
+  expect(met.toSorted()).toEqual(["a", "b", "c", "d"]);
+  expect(roster.size).toBe(0);
+});
+
+test("a register finds by id, what was set last, and nothing that was taken out", () => {
+  const register = new Register<string, { of: number }>();
+  register.set("a", { of: 1 });
+  register.set("b", { of: 2 });
+  register.set("a", { of: 3 });
+  expect(register.take("b")).toEqual({ of: 2 });
+  expect(register.take("never")).toBeUndefined();
+  expect(register.get("a")).toEqual({ of: 3 });
+  expect(register.get("b")).toBeUndefined();
+  expect([register.has("a"), register.has("b"), register.size]).toEqual([true, false, 1]);
+  expect(register.takeAll()).toEqual([{ of: 3 }]);
+  expect(register.size).toBe(0);
+});
+
+const PASSING = 40_000;
+const AT_ONCE = 64;
+
+/** How many of `PASSING` things that came and went, 64 at a time, are still in the heap, before it is collected as a whole. */
+async function leftInHeap(into: {
+  add(id: number, thing: Thing): void;
+  drop(id: number, thing: Thing): void;
+}) {
+  const countedBefore = left();
+  const inside: Thing[] = [];
+  for (let id = 0; id < PASSING; id += 1) {
+    const thing = new Thing();
+    into.add(id, thing);
+    const first = inside[id % AT_ONCE];
+    if (first !== undefined) into.drop(id - AT_ONCE, first);
+    inside[id % AT_ONCE] = thing;
+    litter();
+    if (id % AT_ONCE === 0) await new Promise(setImmediate);
+  }
+  return left() - countedBefore;
+}
+
+/** Of a kind that nothing else here makes. */
+class Thing implements Member {
+  rosterPlace = -1;
+  readonly mark = new DataView(new ArrayBuffer(8));
+}
+
+const left = (): number => heapStats().objectTypeCounts["DataView"] ?? 0;
+
+const litter = (): unknown => Array.from({ length: 300 }, (_, index) => ({ index, text: `text ${index}` }));
+
+test("what has left a roster or a register is not kept by those that came later", async () => {
+  const roster = new Roster<Thing>();
+  const ofRoster = await leftInHeap({
+    add: (_id, thing) => roster.add(thing),
+    drop: (_id, thing) => roster.delete(thing),
+  });
+  const register = new Register<number, Thing>();
+  const ofRegister = await leftInHeap({
+    add: (id, thing) => register.set(id, thing),
+    drop: (id) => register.take(id),
+  });
+  // A `Set` keeps some two thirds of them.
+  expect(ofRoster).toBeLessThan(PASSING / 4);
+  expect(ofRegister).toBeLessThan(PASSING / 4);
+}, 60_000);
