@@ -7,9 +7,9 @@ export type FailureCause =
   | "rate_limited" // 429, and throttling by other names
   | "unavailable" // 503, 529
   | "context_length" // 400 that speaks of the context window
-  | "content_filter" // 400 for policy
+  | "content_filter" // 400 or 403 for policy
   | "rejected" // other 4xx except 408 and 424
-  | "account" // 401, 403: our key or our rights there
+  | "account" // 401, and a 403 that speaks of it: our key or our rights there
   | "quota" // our account there has no credit or quota left: 402, and 429 that says so
   | "server" // 500, 502, 504, 408, 424
   | "timeout" // no first part, or idle

@@ -306,6 +306,7 @@ test("a probe is content with any sign of life, and fails on our account, 5xx an
     [404, true],
     [429, true],
     [401, false],
+    [403, false],
     [503, false],
     [500, false],
   ] as const) {
