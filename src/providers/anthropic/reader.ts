@@ -61,6 +61,7 @@ export class ClaudeReader implements AnswerReader<string> {
 
   event(data: string, parts: Part[]): EventEnd {
     if (data === "") return null;
+    if (data.startsWith("[DONE]")) return "done"; // as proxies in front of it end a stream
     const event = readObject(data, "the upstream sent an event", EXACT);
     switch (event["type"]) {
       case "content_block_delta":
