@@ -70,6 +70,8 @@ export interface AnswerReader<Event> {
   readonly id: string | null;
   /** Every choice that was asked for has had its finish. */
   readonly complete: boolean;
+  /** One of several choices has had its finish. */
+  readonly partly?: boolean;
   /** The upstream has told its usage, be it for the first time. */
   readonly usageTold: boolean;
   /** Of a whole answer in vectors (`Answer`). */

@@ -14,6 +14,7 @@ export type FailureCause =
   | "server" // 500, 502, 504, 408, 424
   | "timeout" // no first part, or idle
   | "deadline" // the time for all of it was over while the upstream spoke
+  | "no_answer" // the model ended without one, or with fewer choices than were asked for: what it was asked decides that
   | "broken" // socket lost, 3xx, not the promised format, error inside a 200, no finish
   | "aborted" // we gave up: the caller left or the hold ended
   | "stopped"; // we gave up: this gateway stops

@@ -14,8 +14,8 @@ import { onProvider, PREVIEW_V1, type TestManifest, VECTORS } from "../support/m
 export const SHAPES = ["openai", "responses", "claude", "gemini", "bedrock"] as const;
 export type Shape = (typeof SHAPES)[number];
 
-/** What the provider says next: its events, or a whole body; null: it speaks on until it is left. */
-export type Script = string | Buffer | ReadableStream<Uint8Array>;
+/** What a provider says: its events, or a whole body. */
+export type Script = string | Buffer<ArrayBuffer> | ReadableStream<Uint8Array>;
 
 export interface Scripted {
   gateway: TestGateway;
@@ -63,7 +63,7 @@ export async function startScripted({ openAfter = 1000 } = {}): Promise<Scripted
       await request.text();
       calls += 1;
       const { script, status } = said;
-      return new Response(script as BodyInit, { status, headers: { "content-type": typeOf(script) } });
+      return new Response(script, { status, headers: { "content-type": typeOf(script) } });
     },
   });
   const gateway = await startGateway({
@@ -160,7 +160,7 @@ export const candidate = (parts: object[], finishReason?: string, index = 0): ob
 });
 
 /** Events of Converse: a name and a payload each; an exception is named by its ending. */
-export const frames = (...list: [string, object][]): Buffer =>
+export const frames = (...list: [string, object][]): Buffer<ArrayBuffer> =>
   Buffer.concat(
     list.map(([type, payload]) =>
       type.endsWith("Exception") ? exceptionFrame(type, payload) : eventFrame(type, payload),

@@ -48,6 +48,10 @@ export class GeminiReader implements AnswerReader<string> {
     return this.finished >= this.options.choices;
   }
 
+  get partly(): boolean {
+    return this.finished > 0;
+  }
+
   event(data: string, parts: Part[]): EventEnd {
     if (data === "") return null;
     if (data.startsWith("[")) return endOf(data);

@@ -3,6 +3,7 @@
 import type { AnswerReader, Framing } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import type { Part } from "../provider.ts";
+import { incomplete } from "./answer.ts";
 import { lost } from "./call.ts";
 import { failureOfError } from "./errors.ts";
 import type { CallTimeouts } from "./timeouts.ts";
@@ -138,7 +139,7 @@ function readEvents<Event>(
 
 function lastParts(reader: AnswerReader<never>): Part[] {
   if (!reader.complete)
-    throw new Failure("broken", "unknown", "the upstream's stream ended without a finish");
+    throw incomplete(reader, "the upstream's stream ended without a finish");
   const parts: Part[] = [];
   reader.close(parts);
   return parts;

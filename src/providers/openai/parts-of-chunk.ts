@@ -40,6 +40,10 @@ export class ChunkReader implements AnswerReader<string> {
     return this.finishes.size >= this.options.choices;
   }
 
+  get partly(): boolean {
+    return this.finishes.size > 0;
+  }
+
   /** One server-sent event: a chunk, an error, or the terminator. */
   event(data: string, parts: Part[]): EventEnd {
     if (data.startsWith("[DONE]")) return "done";
