@@ -68,6 +68,11 @@ export interface Framing<Event> {
 export interface AnswerReader<Event> {
   /** The upstream's own id of the answer, once it said one. */
   readonly id: string | null;
+  /**
+   * The model has put something out, be it nothing that is handed over: a sealed thought, a block that has begun, output tokens
+   * that were told. An error behind it proves nothing (money.md §2).
+   */
+  readonly began: boolean;
   /** Every choice that was asked for has had its finish. */
   readonly complete: boolean;
   /** One of several choices has had its finish. */

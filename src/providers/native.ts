@@ -23,6 +23,10 @@ export class NativeReader implements AnswerReader<string> {
     return this.inner.id;
   }
 
+  get began(): boolean {
+    return this.inner.began;
+  }
+
   get complete(): boolean {
     return this.inner.complete;
   }

@@ -3,9 +3,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   block,
+  candidate,
+  chunk,
   ended,
   events,
+  frames,
   question,
+  type Script,
   type Scripted,
   started,
   startScripted,
@@ -105,3 +109,105 @@ test.each(["/v1/messages", "/v1/chat/completions"])(
     expect(record.usage).toMatchObject({ promptTokens: 20, completionTokens: 3 });
   },
 );
+
+const OVERLOADED = { error: { code: 503, type: "overloaded_error", status: "UNAVAILABLE", message: "Overloaded" } };
+const THROTTLED: [string, object] = ["throttlingException", { message: "Too many requests" }];
+const failing = (...list: unknown[]): string => events(...list, { type: "error", ...OVERLOADED });
+/** The model has begun, though nothing of it is a word; then its provider says that it is busy. */
+const BEGUN: [string, string, Script][] = [
+  [
+    "claude",
+    "a sealed thought and tokens",
+    failing(started(), ...block({ type: "redacted_thinking", data: SEALED }), {
+      type: "message_delta",
+      delta: {},
+      usage: { output_tokens: 150 },
+    }),
+  ],
+  ["claude", "a thought that is not told", failing(started(), ...block({ type: "thinking", thinking: "" }))],
+  ["claude", "a search of its own", failing(started(), ...block({ type: "server_tool_use", name: "s" }))],
+  ["claude", "tokens", failing(started(), { type: "message_delta", delta: {}, usage: { output_tokens: 9 } })],
+  ["openai", "tokens", failing({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 5 } })],
+  [
+    "openai",
+    "a sealed thought",
+    failing(chunk({ role: "assistant", reasoning_details: [{ type: "reasoning.encrypted", data: SEALED }] })),
+  ],
+  ["openai", "a call without a name", failing(chunk({ tool_calls: [{ index: 0, id: "call_1" }] }))],
+  ["openai", "a finish", failing(chunk({ role: "assistant", content: "" }, "stop"))],
+  ["openai", "what nobody knows", failing(chunk({ role: "assistant", images: [{ url: "x" }] }))],
+  ["gemini", "tokens of thought", failing({ usageMetadata: { promptTokenCount: 9, thoughtsTokenCount: 150 } })],
+  ["gemini", "a signature", failing(candidate([{ text: "", thoughtSignature: SEALED }]))],
+  ["gemini", "an image", failing(candidate([{ inlineData: { mimeType: "image/png", data: "AA" } }]))],
+  ["gemini", "a finish", failing(candidate([], "STOP"))],
+  [
+    "bedrock",
+    "a sealed thought",
+    frames(
+      ["messageStart", { role: "assistant" }],
+      ["contentBlockDelta", { contentBlockIndex: 0, delta: { reasoningContent: { redactedContent: SEALED } } }],
+      THROTTLED,
+    ),
+  ],
+  ["bedrock", "an empty block", frames(["contentBlockStart", { contentBlockIndex: 0, start: {} }], THROTTLED)],
+  [
+    "bedrock",
+    "tokens",
+    frames(["metadata", { usage: { inputTokens: 9, outputTokens: 5, totalTokens: 14 } }], THROTTLED),
+  ],
+  ["bedrock", "a finish", frames(["messageStop", { stopReason: "end_turn" }], THROTTLED)],
+];
+
+test.each(BEGUN)(
+  "no other route is asked once the model has begun, though nothing of it was said: %s, %s",
+  async (shape, _, script) => {
+    house.says(script);
+    const { status, record } = await house.post("/v1/chat/completions", question(`${shape}-or-else`));
+    expect(record.attempts).toMatchObject([{ provider: shape, outcome: "unknown", errorClass: "server" }]);
+    expect([status, record.state, record.charge]).toEqual([502, "released", 0n as never]);
+  },
+);
+
+test.each([
+  ["an item of reasoning", { type: "response.output_item.added", output_index: 0, item: { type: "reasoning" } }],
+  [
+    "tokens",
+    {
+      type: "response.failed",
+      response: {
+        status: "failed",
+        error: { code: "rate_limit_exceeded", message: "Slow down" },
+        usage: { input_tokens: 9, output_tokens: 5, total_tokens: 14 },
+      },
+    },
+  ],
+])("nor of a provider of the Responses shape: %s", async (_, event) => {
+  house.says(failing(CREATED, event));
+  const { record } = await house.post("/v1/responses", { ...asked, model: "responses-or-else" });
+  expect(record.attempts).toMatchObject([{ provider: "responses", outcome: "unknown" }]);
+});
+
+/** Nothing but that it was called. */
+const NOT_BEGUN: [string, Script][] = [
+  ["claude", failing(started(), { type: "ping" })],
+  ["openai", failing(chunk({ role: "assistant", content: "", refusal: null, tool_calls: [] }))],
+  ["openai", failing({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 0 } })],
+  ["gemini", failing({ usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 } })],
+  ["gemini", failing(candidate([{ text: "" }]))],
+  ["bedrock", frames(["messageStart", { role: "assistant" }], THROTTLED)],
+];
+
+test.each(NOT_BEGUN)("the next route is asked where the model has not begun: %s", async (shape, script) => {
+  house.says(script);
+  const { record } = await house.post("/v1/chat/completions", question(`${shape}-or-else`));
+  expect(record.attempts).toMatchObject([
+    { provider: shape, outcome: "not_executed" },
+    { provider: "simulator", outcome: "answered" },
+  ]);
+});
+
+test("nor has a response that was only created", async () => {
+  house.says(failing(CREATED, { type: "response.in_progress", sequence_number: 1, response: {} }));
+  const { record } = await house.post("/v1/responses", { ...asked, model: "responses-or-else" });
+  expect(record.attempts).toMatchObject([{ outcome: "not_executed" }, { outcome: "answered" }]);
+});

@@ -41,6 +41,7 @@ export class ClaudeReader implements AnswerReader<string> {
   /** The upstream's own id of the answer, once it said one. */
   id: string | null = null;
   usageTold = false;
+  began = false;
   private started = false;
   /** Of a whole answer. */
   private read: { text: string; body: JsonObject } = { text: "", body: {} };
@@ -65,6 +66,7 @@ export class ClaudeReader implements AnswerReader<string> {
     const event = readObject(data, "the upstream sent an event", EXACT);
     switch (event["type"]) {
       case "content_block_delta":
+        this.began = true;
         this.grow(event, parts);
         return null;
       case "content_block_start":
@@ -77,6 +79,7 @@ export class ClaudeReader implements AnswerReader<string> {
         if (isObject(event["message"])) this.start(event["message"], parts);
         return null;
       case "message_delta":
+        this.began = true; // its beginning tells tokens, too, and proves none
         if (isObject(event["delta"])) this.ending(event["delta"]);
         this.tell(event["usage"], parts);
         return null;
@@ -142,6 +145,7 @@ export class ClaudeReader implements AnswerReader<string> {
 
   private begin(place: number, block: Record<string, unknown>, parts: Part[]): void {
     const { type } = block;
+    this.began = true;
     if (typeof type !== "string") return;
     if (this.open.size >= OPEN_MAX)
       throw new Failure("broken", "unknown", "the upstream began more and more blocks and ended none");

@@ -18,6 +18,9 @@ const CHOICE = 0;
 /** What a model says to a tool goes on as it was said. */
 const EXACT = ["input"];
 
+/** Events that the model's output begins with, at the latest. */
+const BEGINNINGS: ReadonlySet<string> = new Set(["contentBlockStart", "contentBlockDelta", "messageStop"]);
+
 /** Reasoning of one block, until its proof is whole. */
 interface OpenReasoning {
   index: unknown;
@@ -30,6 +33,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   /** Told in a header only. */
   readonly id = null;
   usageTold = false;
+  began = false;
   private readonly tools = new ToolCalls(CHOICE, FAMILY);
   /** Calls in the order of their blocks, and whether each has had arguments. */
   private readonly calls = new Map<unknown, { said: boolean }>();
@@ -49,6 +53,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   event({ kind, type, payload }: BedrockEvent, parts: Part[]): EventEnd {
     if (kind !== "event") return exceptionOf(type, payload);
     const told = readObject(payload === "" ? "{}" : payload, "the upstream sent an event", EXACT);
+    this.began ||= BEGINNINGS.has(type);
     switch (type) {
       case "contentBlockStart":
         this.blockStart(told, parts);
@@ -198,6 +203,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     const figures = converseUsage(usage, serviceTier);
     if (figures === null) return;
     this.usageTold = true;
+    this.began ||= figures.completionTokens > 0;
     parts.push({ type: "usage", usage: figures });
   }
 }

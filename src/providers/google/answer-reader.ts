@@ -41,6 +41,7 @@ export class GeminiReader implements AnswerReader<string> {
   private searches: number | null = null;
   id: string | null = null;
   usageTold = false;
+  began = false;
 
   constructor(private readonly options: GeminiReaderOptions) {}
 
@@ -92,6 +93,7 @@ export class GeminiReader implements AnswerReader<string> {
     const usage = usageMetadata === undefined ? null : geminiUsage(usageMetadata, this.searches);
     if (usage === null) return;
     this.usageTold = true;
+    this.began ||= usage.completionTokens > 0;
     parts.push({ type: "usage", usage });
   }
 
@@ -108,6 +110,7 @@ export class GeminiReader implements AnswerReader<string> {
     const choice = this.choiceOf(index);
     const before = parts.length;
     if (isObject(content) && Array.isArray(content["parts"])) {
+      this.began ||= content["parts"].some(isSaid);
       for (const part of content["parts"] as unknown[])
         if (isObject(part)) readPart(part, { index, choice, parts });
     }
@@ -117,8 +120,9 @@ export class GeminiReader implements AnswerReader<string> {
       choice.annotations.read(groundingAnnotations(groundingMetadata, choice.ascii));
       this.searches = searchesOf(groundingMetadata) ?? this.searches;
     }
-    if (typeof finishReason === "string" && finishReason !== "")
-      this.finish(choice, geminiFinish(finishReason));
+    if (typeof finishReason !== "string" || finishReason === "") return;
+    this.began = true;
+    this.finish(choice, geminiFinish(finishReason));
   }
 
   /** They stand with the text that they are of, or alone; those of thoughts and calls have no place. */
@@ -150,6 +154,10 @@ export class GeminiReader implements AnswerReader<string> {
     return choice;
   }
 }
+
+/** An empty text is none; a signature beside it is something. */
+const isSaid = (part: unknown): boolean =>
+  isObject(part) && Object.entries(part).some(([name, value]) => name !== "thought" && value !== "");
 
 /** Images, code and its results have no place in a chat completion, and are left out. */
 function readPart(

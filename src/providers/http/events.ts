@@ -1,5 +1,5 @@
 // An upstream's event stream → parts, pull-based: one network read per step, nothing read ahead of the consumer. Ends
-// well only after every choice has finished; a failure after the first part is never proof of anything (wire.md §8.3).
+// well only after every choice has finished; a failure after the model began is never proof of anything (wire.md §8.3).
 import type { AnswerReader, Framing } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import type { Part } from "../provider.ts";
@@ -78,7 +78,8 @@ export async function* readParts<Event>(
     const last = lastParts(reader);
     yield progress.started ? last : begun(last, { spoke: true, progress });
   } catch (error) {
-    throw error instanceof Failure ? afterDelivery(error, { ...progress, id: reader.id }) : error;
+    if (!(error instanceof Failure)) throw error;
+    throw afterOutput(error, { began: progress.started || reader.began, id: reader.id });
   } finally {
     timeouts.end();
     // The terminator is read: the connection may serve the next call.
@@ -145,12 +146,12 @@ function lastParts(reader: AnswerReader<never>): Part[] {
   return parts;
 }
 
-/** Once something was delivered, no word of the upstream proves that nothing ran. */
-function afterDelivery(
+/** Once the model has put something out, no word of the upstream proves that nothing ran. */
+function afterOutput(
   { reason, executed, message, upstream }: Failure,
-  { started, id }: Progress & { id: string | null },
+  { began, id }: { began: boolean; id: string | null },
 ): Failure {
-  if (!started) return new Failure(reason, executed, message, { ...upstream, id });
+  if (!began) return new Failure(reason, executed, message, { ...upstream, id });
   const late = executed === "no" && reason !== "content_filter" ? "server" : reason;
   return new Failure(late, "unknown", message, { ...upstream, id });
 }

@@ -80,6 +80,7 @@ const textOf = (input: string | readonly number[]): string =>
 /** Reads an answer to as many inputs as were sent. Nothing of it is text: what it cost is its usage alone. */
 export class EmbeddingsReader implements AnswerReader<string> {
   id: string | null = null;
+  readonly began = false; // of a whole answer nobody asks
   complete = false;
   usageTold = false;
   vectors: readonly string[] = [];

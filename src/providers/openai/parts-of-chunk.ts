@@ -33,6 +33,7 @@ export class ChunkReader implements AnswerReader<string> {
   private serviceTier: string | null = null;
   /** The upstream has reported its usage, be it for the first time. */
   usageTold = false;
+  began = false;
   constructor(private readonly options: ReaderOptions) {}
 
   /** Every choice has had its finish. */
@@ -77,6 +78,7 @@ export class ChunkReader implements AnswerReader<string> {
     const figures = usage ? readUsage(usage, this.serviceTier) : null;
     if (figures === null) return;
     this.usageTold = true;
+    this.began ||= figures.completionTokens > 0;
     parts.push({ type: "usage", usage: figures });
   }
 
@@ -103,6 +105,7 @@ export class ChunkReader implements AnswerReader<string> {
     if (typeof index !== "number" || !Number.isInteger(index)) return;
     if (index < 0 || index >= this.options.choices) return;
     const delta = choice["delta"] ?? choice["message"];
+    this.began ||= hasOutput(delta) || isFilled(choice["finish_reason"]);
     if (isObject(delta)) this.readDelta(choice, index, delta, parts);
     const word = choice["finish_reason"];
     if (typeof word !== "string" || word === "") return;
@@ -150,6 +153,13 @@ export class ChunkReader implements AnswerReader<string> {
     return tools;
   }
 }
+
+/** A role alone is said before the model begins; what else stands beside it is the model's, known here or not. */
+const hasOutput = (delta: unknown): boolean =>
+  isObject(delta) && Object.entries(delta).some(([name, value]) => name !== "role" && isFilled(value));
+
+const isFilled = (value: unknown): boolean =>
+  typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 
 /** Groq once told its usage here only. */
 const besides = (extension: unknown): unknown => (isObject(extension) ? extension["usage"] : null);
