@@ -211,3 +211,73 @@ test("nor has a response that was only created", async () => {
   const { record } = await house.post("/v1/responses", { ...asked, model: "responses-or-else" });
   expect(record.attempts).toMatchObject([{ outcome: "not_executed" }, { outcome: "answered" }]);
 });
+
+const FOX = "The quick brown fox jumps over the lazy dog. ";
+const LONG = [{ role: "user", content: FOX.repeat(10_000) }];
+/** Cut answers whose usage was told before it was known. */
+const UNREAD: [string, string, Script][] = [
+  [
+    "claude",
+    "/v1/chat/completions",
+    events(
+      started({ input_tokens: 0, output_tokens: 0 }),
+      ...block({ type: "text", text: "" }, { type: "text_delta", text: "Hello there" }),
+    ),
+  ],
+  [
+    "claude",
+    "/v1/messages",
+    events(
+      started({ input_tokens: 0, output_tokens: 0 }),
+      ...block({ type: "text", text: "" }, { type: "text_delta", text: "Hello there" }),
+    ),
+  ],
+  [
+    "openai",
+    "/v1/chat/completions",
+    events({ ...chunk({ content: "Hello there" }), usage: { prompt_tokens: 0, completion_tokens: 2 } }),
+  ],
+  [
+    "gemini",
+    "/v1/chat/completions",
+    events({ ...candidate([{ text: "Hello there" }]), usageMetadata: { promptTokenCount: 0 } }),
+  ],
+];
+
+test.each(UNREAD)(
+  "a cut answer pays for its prompt, whatever zero was told of it: %s, %s",
+  async (shape, path, script) => {
+    house.says(script);
+    const { record } = await house.post(path, question(shape, { messages: LONG }));
+    expect(record).toMatchObject({ evidence: "delivered_tokens" });
+    expect(record.usage?.promptTokens).toBeGreaterThan(100_000);
+    expect(record.charge).toBeGreaterThan(200_000_000n);
+    expect(record.attempts).toMatchObject([{ doubts: ["usage_below_delivered"] }]);
+  },
+);
+
+test("zeros beside a whole answer are disproved together; a zero of the prompt alone stays the platform's loss", async () => {
+  const answered = (completion_tokens: number): string =>
+    JSON.stringify({
+      choices: [{ index: 0, message: { content: "Hello there" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 0, completion_tokens },
+    });
+  const whole = question("openai", { messages: LONG, stream: false });
+  house.says(answered(0));
+  const { record } = await house.post("/v1/chat/completions", whole);
+  expect(record.charge).toBeGreaterThan(200_000_000n);
+  house.says(answered(2));
+  const believed = await house.post("/v1/chat/completions", whole);
+  expect(believed.record).toMatchObject({ charge: 100_000n, evidence: "provider_usage" });
+});
+
+test("vectors are not given away for a zero that was told", async () => {
+  const usage = { prompt_tokens: 0, total_tokens: 0 };
+  house.says(
+    JSON.stringify({ object: "list", data: [{ object: "embedding", index: 0, embedding: [0.1] }], usage }),
+  );
+  const { record } = await house.post("/v1/embeddings", { model: "vectors", input: FOX.repeat(300) });
+  expect(record).toMatchObject({ evidence: "delivered_tokens" });
+  expect(record.usage?.promptTokens).toBeGreaterThan(3000);
+  expect(record.charge).toBeGreaterThan(6_000_000n);
+});

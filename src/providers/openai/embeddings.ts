@@ -103,7 +103,7 @@ export class EmbeddingsReader implements AnswerReader<string> {
       prompt_tokens: usage["prompt_tokens"] ?? usage["total_tokens"],
       ...NO_OUTPUT,
     });
-    if (told === null) return;
+    if (told === null || told.promptTokens === 0) return; // vectors are of some text: a zero is none of its figures
     this.usageTold = true;
     parts.push({ type: "usage", usage: told });
   }
