@@ -281,3 +281,61 @@ test("vectors are not given away for a zero that was told", async () => {
   expect(record.usage?.promptTokens).toBeGreaterThan(3000);
   expect(record.charge).toBeGreaterThan(6_000_000n);
 });
+
+const use = (input: unknown, ...deltas: object[]): object[] =>
+  block({ type: "tool_use", id: "toolu_1", name: "delete", ...(input === undefined ? {} : { input }) }, ...deltas);
+const called = (functionCall: object): string =>
+  events(candidate([{ functionCall: { name: "delete", ...functionCall } }], "STOP"));
+const message = (content: object[]): string =>
+  JSON.stringify({ type: "message", id: "m", role: "assistant", content, stop_reason: "tool_use" });
+const tool = { type: "tool_use", id: "toolu_1", name: "delete" };
+const UNREADABLE: [string, string, boolean, Script][] = [
+  [
+    "claude",
+    "an object for a text",
+    true,
+    events(started(), ...use({}, { type: "input_json_delta", partial_json: { only: "this" } }), ...ended("tool_use", 9)),
+  ],
+  ["claude", "a text for an object", true, events(started(), ...use("only this"), ...ended("tool_use", 9))],
+  ["claude", "a list, whole", false, message([{ ...tool, input: ["this"] }])],
+  ["gemini", "a text for an object", true, called({ args: "only this" })],
+  ["gemini", "a list for an object", true, called({ args: ["this"] })],
+  ["gemini", "an object for its pieces", true, called({ partialArgs: { jsonPath: "$.only", stringValue: "this" } })],
+  ["gemini", "pieces that are texts", true, called({ partialArgs: ["this"] })],
+  ["gemini", "a piece of another type", true, called({ partialArgs: [{ jsonPath: "$.only", stringValue: 7 }] })],
+  ["gemini", "a number that is a text", true, called({ partialArgs: [{ jsonPath: "$.n", numberValue: "7" }] })],
+  ["gemini", "a text, whole", false, called({ args: "only this" }).slice("data: ".length).trim()],
+];
+
+test.each(UNREADABLE)(
+  "no call is handed over without the arguments that it was made with: %s, %s",
+  async (shape, _, stream, script) => {
+    house.says(script);
+    const { status, text, record } = await house.post("/v1/chat/completions", question(shape, { stream }));
+    expect(text).not.toMatch(/"arguments":"[^"]*[}l]/);
+    expect(text).toContain('"error"');
+    expect(status).toBe(stream && text.startsWith("data: ") ? 200 : 502);
+    expect(record.attempts).toMatchObject([{ outcome: "unknown", errorClass: "broken" }]);
+  },
+);
+
+test.each<[string, boolean, Script]>([
+  ["claude", true, events(started(), ...use(undefined), ...ended("tool_use", 9))],
+  ["claude", true, events(started(), ...use(null), ...ended("tool_use", 9))],
+  ["claude", false, message([{ ...tool, input: {} }])],
+  ["gemini", true, called({})],
+  ["gemini", true, called({ args: null, partialArgs: null })],
+  [
+    "bedrock",
+    false,
+    JSON.stringify({
+      output: { message: { content: [{ toolUse: { toolUseId: "t", name: "delete", input: null } }] } },
+      stopReason: "tool_use",
+    }),
+  ],
+])("a call without any arguments has none: %s, streamed %s", async (shape, stream, script) => {
+  house.says(script);
+  const { text } = await house.post("/v1/chat/completions", question(shape, { stream }));
+  expect(text).toContain('"arguments":"{}"');
+  expect(text).not.toContain('"error"');
+});

@@ -4,6 +4,7 @@ import { exactObject } from "../../domain/exact-json.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import { randomBase62 } from "../../lib/id.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
+import { isUntold, unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
 import { isObject, readObject } from "../http/json.ts";
@@ -250,7 +251,8 @@ export class ClaudeReader implements AnswerReader<string> {
   }
 
   private argue(call: NonNullable<Open["call"]>, text: unknown, parts: Part[]): void {
-    if (typeof text !== "string" || text === "") return;
+    if (isUntold(text) || text === "") return;
+    if (typeof text !== "string") throw unreadableArguments();
     call.spoke = true;
     parts.push({ type: "tool_arguments", choice: 0, index: call.index, text });
   }
@@ -277,4 +279,8 @@ const WRITTEN = -1;
 const placeOf = ({ index }: Record<string, unknown>): number => (typeof index === "number" ? index : 0);
 
 /** The arguments of a call that came with it; clients parse them, so that none are `{}`. */
-const printedInput = (input: unknown): string => (isObject(input) ? JSON.stringify(input) : "{}");
+function printedInput(input: unknown): string {
+  if (isUntold(input)) return "{}";
+  if (!isObject(input)) throw unreadableArguments();
+  return JSON.stringify(input);
+}

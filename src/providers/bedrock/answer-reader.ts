@@ -1,6 +1,7 @@
 // Events of Converse → parts (wire.md §8.2). Blocks count over text, reasoning and tools together; the stream may lack its start,
 // the start and the end of a block, and usage; usage may stand on either side of the stop, which therefore waits for the end.
 import type { AnswerReader, EventEnd } from "../codec.ts";
+import { isUntold } from "../call-arguments.ts";
 import { Failure } from "../failure.ts";
 import { isObject, readObject } from "../http/json.ts";
 import { ToolCalls } from "../openai/tool-calls.ts";
@@ -171,7 +172,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     const call = this.calls.get(index);
     if (call === undefined)
       throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
-    if (input === "" || input === undefined) return;
+    if (input === "" || isUntold(input)) return;
     call.said = true;
     this.tools.read([{ index, function: { arguments: input } }], parts);
   }

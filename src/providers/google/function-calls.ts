@@ -1,6 +1,7 @@
 // The calls of one choice: an object in one piece, or a name and then pieces of its arguments; Gemini gives most of them no
 // id, so they get one (wire.md §8.2). A signature leaves with the call that it stood on.
 import { randomBase62 } from "../../lib/id.ts";
+import { isUntold, unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
 import { isObject } from "../http/json.ts";
@@ -30,6 +31,8 @@ export class FunctionCalls {
   read(call: Record<string, unknown>, signature: unknown, parts: Part[]): void {
     const { name, args, partialArgs, willContinue } = call;
     const goesOn = willContinue === true;
+    if (!(isUntold(args) || isObject(args)) || !(isUntold(partialArgs) || Array.isArray(partialArgs)))
+      throw unreadableArguments();
     if (typeof name === "string" && name !== "") this.begin(name, call, { signature, parts });
     else if (this.unfinished === null && (isObject(args) || Array.isArray(partialArgs)))
       throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
