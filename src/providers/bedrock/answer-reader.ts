@@ -15,6 +15,8 @@ import { converseUsage } from "./usage.ts";
 
 /** Of signatures and signed text that is kept for a call: a bound, far above any model's. */
 const KEPT_CHARACTERS_MAX = 4 * 1024 * 1024;
+/** Of what is kept for all calls. */
+const GIVEN_CHARACTERS_MAX = 4 * KEPT_CHARACTERS_MAX;
 const CHOICE = 0;
 /** What a model says to a tool goes on as it was said. */
 const EXACT = ["input"];
@@ -41,6 +43,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   private reasoning: OpenReasoning | null = null;
   private kept: Placed<ReasoningBlock>[] = [];
   private keptCharacters = 0;
+  private givenCharacters = 0;
   private textCharacters = 0;
   private reason: FinishReason | null = null;
 
@@ -54,6 +57,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   event({ kind, type, payload }: BedrockEvent, parts: Part[]): EventEnd {
     if (kind !== "event") return exceptionOf(type, payload);
     const told = readObject(payload === "" ? "{}" : payload, "the upstream sent an event", EXACT);
+    if (typeof told["contentBlockIndex"] !== "number") delete told["contentBlockIndex"]; // a place is kept
     this.began ||= BEGINNINGS.has(type);
     switch (type) {
       case "contentBlockStart":
@@ -160,7 +164,10 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     if (typeof name !== "string" || name === "")
       throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
     this.keep();
-    const extra = this.keptCharacters > KEPT_CHARACTERS_MAX ? null : keptReasoning(this.kept, this.by);
+    const given = this.givenCharacters + this.keptCharacters;
+    const fits = this.keptCharacters <= KEPT_CHARACTERS_MAX && given <= GIVEN_CHARACTERS_MAX;
+    if (fits) this.givenCharacters = given;
+    const extra = fits ? keptReasoning(this.kept, this.by) : null;
     this.kept = [];
     this.keptCharacters = 0;
     this.calls.set(index, { said: false });

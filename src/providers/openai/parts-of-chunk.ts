@@ -1,6 +1,7 @@
 // One parsed chunk of an OpenAI-shaped stream → parts. Keeps what must be remembered across chunks: tool calls, which
 // choices have finished and how, and citations (wire.md §8.2). Finishes come last: some upstreams repeat
 // theirs on every chunk, and no text may be lost behind it; citations once and before it, as clients keep only the last list.
+import { serviceTierOf } from "../../domain/token-classes.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { Annotations } from "./annotations.ts";
 import { readFinishReason } from "./finish-reason.ts";
@@ -74,7 +75,7 @@ export class ChunkReader implements AnswerReader<string> {
     }
     const usage = chunk["usage"] ?? within ?? besides(chunk["x_groq"]);
     const tier = chunk["service_tier"];
-    if (typeof tier === "string") this.serviceTier = tier;
+    if (typeof tier === "string") this.serviceTier = serviceTierOf(tier);
     const figures = usage ? readUsage(usage, this.serviceTier) : null;
     if (figures === null) return;
     this.usageTold = true;
