@@ -63,6 +63,8 @@ export interface Framing<Event> {
    * same bytes is given out first. Bounded in what it keeps.
    */
   push(bytes: Uint8Array): Event[];
+  /** At the end of the bytes: the event that is whole but for what should have ended it. */
+  rest?(): Event[];
 }
 
 export interface AnswerReader<Event> {

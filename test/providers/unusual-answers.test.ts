@@ -339,3 +339,46 @@ test.each<[string, boolean, Script]>([
   expect(text).toContain('"arguments":"{}"');
   expect(text).not.toContain('"error"');
 });
+
+test("the last event counts without the blank line behind it: a usage, a finish, an error", async () => {
+  const usage = { prompt_tokens: 20, completion_tokens: 200 };
+  const words = events(chunk({ content: "Hello" }));
+  for (const last of [
+    events(chunk({}, "stop"), { choices: [], usage }),
+    events({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }], usage }),
+  ]) {
+    house.says(words + last.trimEnd());
+    const { text, record } = await house.post("/v1/chat/completions", question("openai"));
+    expect(text).not.toContain('"error"');
+    expect(record).toMatchObject({ evidence: "provider_usage", charge: 440_000n });
+  }
+  house.says(failing().trimEnd());
+  const { record } = await house.post("/v1/chat/completions", question("openai-or-else"));
+  expect(record.attempts).toMatchObject([{ outcome: "not_executed" }, { outcome: "answered" }]);
+});
+
+test.each<[string, Script]>([
+  [
+    "openai",
+    events(
+      { choices: [{ delta: { content: "one" } }, { delta: { content: "two" } }] },
+      { choices: [{ finish_reason: "stop" }, { finish_reason: "stop" }] },
+      "[DONE]",
+    ),
+  ],
+  [
+    "gemini",
+    events({
+      candidates: [
+        { content: { parts: [{ text: "one" }] }, finishReason: "STOP" },
+        { content: { parts: [{ text: "two" }] }, finishReason: "STOP" },
+      ],
+    }),
+  ],
+])("choices that come together without an index stand in their order: %s", async (shape, script) => {
+  house.says(script);
+  const { text, record } = await house.post("/v1/chat/completions", question(shape, { n: 2 }));
+  expect(record.state).toBe("settled");
+  expect(text).toMatch(/"index":0,"delta":\{"content":"one"/);
+  expect(text).toMatch(/"index":1,"delta":\{"content":"two"/);
+});

@@ -4,6 +4,7 @@ import type { AnswerReader, EventEnd } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import { isObject, readJson, readObject } from "../http/json.ts";
 import { Annotations } from "../openai/annotations.ts";
+import { isUnnumbered } from "../openai/parts-of-chunk.ts";
 import type { FinishReason, Part } from "../provider.ts";
 import { groundingAnnotations, searchesOf } from "./citations.ts";
 import { geminiError } from "./errors.ts";
@@ -86,8 +87,10 @@ export class GeminiReader implements AnswerReader<string> {
     if (this.id === null && typeof responseId === "string" && responseId !== "")
       this.id = responseId.slice(0, ID_CHARACTERS_MAX);
     if (Array.isArray(candidates)) {
-      for (const candidate of candidates as unknown[])
-        if (isObject(candidate)) this.readCandidate(candidate, parts);
+      const places = isUnnumbered(candidates);
+      for (const [place, candidate] of (candidates as unknown[]).entries())
+        if (isObject(candidate))
+          this.readCandidate(places ? { ...candidate, index: place } : candidate, parts);
     }
     if (isObject(promptFeedback) && typeof promptFeedback["blockReason"] === "string") this.blocked();
     const usage = usageMetadata === undefined ? null : geminiUsage(usageMetadata, this.searches);

@@ -46,14 +46,16 @@ export async function* readParts<Event>(
   let drained = false;
   try {
     if (source === undefined) throw new Failure("broken", "unknown", "the upstream's stream has no body");
-    for (;;) {
-      let events: Event[] | null;
+    for (let over = false; !over; ) {
+      let events: Event[] = [];
       try {
-        events = eventsIn(await source.read(), reading, progress);
+        const read = await source.read();
+        over = read.done;
+        events = read.done ? (reading.framing.rest?.() ?? []) : eventsIn(read.value, reading, progress);
       } catch (error) {
-        events = endOf(error, reading);
+        requireEnd(error, reading);
+        over = true;
       }
-      if (events === null) break;
       const finished = reader.complete;
       const parts: Part[] = [];
       const end = readEvents(events, reading, parts);
@@ -100,24 +102,18 @@ function begun(parts: Part[], { spoke, progress }: { spoke: boolean; progress: P
   return progress.early === null ? parts : [progress.early, ...parts];
 }
 
-/** The events of one read; null at the end. */
-function eventsIn<Event>(
-  read: Awaited<ReturnType<Source["read"]>>,
-  { framing }: Reading<Event>,
-  progress: Progress,
-): Event[] | null {
-  if (read.done) return null;
-  progress.wordless += read.value.byteLength;
+/** The events of one read. */
+function eventsIn<Event>(bytes: Uint8Array, { framing }: Reading<Event>, progress: Progress): Event[] {
+  progress.wordless += bytes.byteLength;
   if (progress.wordless > WORDLESS_BYTES_MAX)
     throw new Failure("broken", "unknown", "the upstream sent much and said nothing");
-  return framing.push(read.value);
+  return framing.push(bytes);
 }
 
-/** Where only the terminator is missing, a cut is an end too, and so is noise. */
-function endOf<Event>(error: unknown, { reader, timeouts }: Reading<Event>): null {
+/** Where only the terminator is missing, a cut is an end too, and so is noise; throws what it is elsewhere. */
+function requireEnd<Event>(error: unknown, { reader, timeouts }: Reading<Event>): void {
   const failure = error instanceof Failure ? error : (timeouts.reason ?? lost(error));
-  if (reader.complete && failure.reason !== "aborted") return null;
-  throw failure;
+  if (!reader.complete || failure.reason === "aborted") throw failure;
 }
 
 /** Appends what one read brought, and says how the stream ended with it; parts before a failure still count as delivered. */

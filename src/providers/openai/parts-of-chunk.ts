@@ -67,8 +67,10 @@ export class ChunkReader implements AnswerReader<string> {
     if (this.id === null && typeof id === "string" && id !== "") this.id = id.slice(0, ID_CHARACTERS_MAX);
     let within: unknown;
     if (Array.isArray(choices)) {
-      for (const choice of choices as unknown[]) {
+      const places = isUnnumbered(choices);
+      for (const [place, choice] of (choices as unknown[]).entries()) {
         if (!isObject(choice)) continue;
+        if (places) choice["index"] = place;
         this.readChoice(choice, parts);
         within ??= choice["usage"];
       }
@@ -154,6 +156,10 @@ export class ChunkReader implements AnswerReader<string> {
     return tools;
   }
 }
+
+/** Several at once, of which none says which it is: they stand in their order. One alone without an index is the first. */
+export const isUnnumbered = (choices: readonly unknown[]): boolean =>
+  choices.length > 1 && choices.every((choice) => isObject(choice) && (choice["index"] ?? null) === null);
 
 /** A role alone is said before the model begins; what else stands beside it is the model's, known here or not. */
 const hasOutput = (delta: unknown): boolean =>
