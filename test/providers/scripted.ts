@@ -53,8 +53,14 @@ const MODELS: TestManifest[] = [
   { ...VECTORS, model: "vectors", provider: "openai" },
 ];
 
-/** `openAfter`: so many failures in a row close a route. */
-export async function startScripted({ openAfter = 1000 } = {}): Promise<Scripted> {
+interface ScriptedOptions {
+  /** So many failures in a row close a route. */
+  openAfter?: number;
+  /** For so long a provider may be silent. */
+  silenceMs?: number;
+}
+
+export async function startScripted(options: ScriptedOptions = {}): Promise<Scripted> {
   let calls = 0;
   let said: { script: Script; status: number } = { script: "", status: 200 };
   const upstream = Bun.serve({
@@ -68,7 +74,7 @@ export async function startScripted({ openAfter = 1000 } = {}): Promise<Scripted
   });
   const gateway = await startGateway({
     models: MODELS,
-    configure: (config) => configure(config, `http://127.0.0.1:${upstream.port}`, openAfter),
+    configure: (config) => configure(config, `http://127.0.0.1:${upstream.port}`, options),
   });
   const one = await gateway.customer({ usd: "100" });
   return {
@@ -106,12 +112,17 @@ function typeOf(script: Script): string {
   return typeof script === "string" && script.startsWith("{") ? "application/json" : "text/event-stream";
 }
 
-function configure(config: Config, host: string, openAfterFailures: number): void {
+function configure(config: Config, host: string, { openAfter, silenceMs }: ScriptedOptions): void {
   const [usual] = config.providers;
   if (usual === undefined) throw new Error("no simulator");
-  const health = { ...usual.health, openAfterFailures, halfOpenAfterMs: 60_000 };
-  const add = (name: Shape, kind: ProviderKind, path: string, own: object): void =>
-    void config.providers.push({ ...usual, name, kind, baseUrl: host + path, own: own as never, health });
+  const health = { ...usual.health, openAfterFailures: openAfter ?? 1000, halfOpenAfterMs: 60_000 };
+  const timeouts =
+    silenceMs === undefined
+      ? usual.timeouts
+      : { ...usual.timeouts, firstTokenMs: silenceMs, idleMs: silenceMs };
+  const add = (name: Shape, kind: ProviderKind, path: string, own: object): void => {
+    config.providers.push({ ...usual, name, kind, baseUrl: host + path, own: own as never, health, timeouts });
+  };
   const spoken = { ...usual.own, api_key: "key" };
   add("openai", usual.kind, "/v1", spoken);
   add("responses", usual.kind, "/v1", { ...spoken, dialect: { ...DIALECTS.openai, responses: true } });

@@ -60,15 +60,17 @@ export async function* readParts<Event>(
       const parts: Part[] = [];
       const end = readEvents(events, reading, parts);
       const spoke = parts.some(says);
+      const lives = spoke || (events.length > 0 && thinks(reader, progress));
       if (spoke) {
         progress.wordless = 0;
         progress.goesOn ||= finished;
-        timeouts.pause();
-      } else timeouts.lend();
+      }
+      if (lives) timeouts.pause();
+      else timeouts.lend();
       const given = progress.started ? parts : begun(parts, { spoke, progress });
       for (let at = 0; at < given.length; at += PARTS_AT_ONCE)
         yield given.length <= PARTS_AT_ONCE ? given : given.slice(at, at + PARTS_AT_ONCE);
-      if (spoke) timeouts.resume();
+      if (lives) timeouts.resume();
       else timeouts.takeBack();
       if (end instanceof Failure) throw end;
       if (end === "done") {
@@ -91,6 +93,10 @@ export async function* readParts<Event>(
 
 /** Figures are no word of the answer, and an event is none beside what it says. */
 const says = ({ type }: Part): boolean => type !== "usage" && type !== "native";
+
+/** It has begun, and nothing of that is told: until its first word, events of any kind say that it is at work. */
+const thinks = ({ began, complete }: AnswerReader<never>, { started }: Progress): boolean =>
+  began && !complete && !started;
 
 /** What may be handed over before anything was; usage from before the first word goes in front of it. */
 function begun(parts: Part[], { spoke, progress }: { spoke: boolean; progress: Progress }): Part[] {
