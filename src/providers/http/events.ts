@@ -83,6 +83,8 @@ export async function* readParts<Event>(
     yield progress.started ? last : begun(last, { spoke: true, progress });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
+    const { started, early } = progress;
+    if (error.reason === "aborted" && !started && early !== null && isSpent(early)) yield [early];
     throw afterOutput(error, { began: progress.started || reader.began, id: reader.id });
   } finally {
     timeouts.end();
@@ -90,6 +92,10 @@ export async function* readParts<Event>(
     void (drained ? drain(source) : source?.cancel().catch(() => {}));
   }
 }
+
+/** Who leaves before the first word pays for what was told by then (money.md §4): it is handed over, and then the end. */
+const isSpent = (part: Part): boolean =>
+  part.type === "usage" && part.usage.promptTokens + part.usage.completionTokens > 0;
 
 /** Figures are no word of the answer, and an event is none beside what it says. */
 const says = ({ type }: Part): boolean => type !== "usage" && type !== "native";
