@@ -1,7 +1,16 @@
 // A model that ends without an answer, or a provider that gives fewer choices than were asked for: what was asked may be why, so that
 // no route closes for it, for the organization that asked no more than for others.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { candidate, chunk, events, frames, question, type Script, type Scripted, startScripted } from "./scripted.ts";
+import {
+  candidate,
+  chunk,
+  events,
+  frames,
+  question,
+  type Script,
+  type Scripted,
+  startScripted,
+} from "./scripted.ts";
 
 const OPEN_AFTER = 3;
 let house: Scripted;
@@ -30,7 +39,12 @@ const ROWS: [string, string, object, Script][] = [
   ["one choice of two", "openai", { n: 2 }, events(chunk({ content: "one" }), chunk({}, "stop"), "[DONE]")],
   ["one choice of two, without a terminator", "gemini", { n: 2 }, events(candidate([{ text: "a" }], "STOP"))],
   ["one choice of two, whole", "openai", { n: 2, stream: false }, json(half)],
-  ["one choice of two, whole, at Gemini", "gemini", { n: 2, stream: false }, json(candidate([{ text: "a" }]))],
+  [
+    "one choice of two, whole, at Gemini",
+    "gemini",
+    { n: 2, stream: false },
+    json(candidate([{ text: "a" }])),
+  ],
 ];
 
 test.each(ROWS)("%s closes no route, however often it comes: %s", async (_, model, also, script) => {

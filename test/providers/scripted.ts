@@ -11,8 +11,8 @@ import { type Customer, startGateway, type TestGateway } from "../support/gatewa
 import { onProvider, PREVIEW_V1, type TestManifest, VECTORS } from "../support/models.ts";
 
 /** Shapes that are scripted: each is a model, and a provider of that name. */
-export const SHAPES = ["openai", "responses", "claude", "gemini", "bedrock"] as const;
-export type Shape = (typeof SHAPES)[number];
+const SHAPES = ["openai", "responses", "claude", "gemini", "bedrock"] as const;
+type Shape = (typeof SHAPES)[number];
 
 /** What a provider says: its events, or a whole body. */
 export type Script = string | Buffer<ArrayBuffer> | ReadableStream<Uint8Array>;
@@ -30,7 +30,7 @@ export interface Scripted {
   stop(): Promise<void>;
 }
 
-export interface Told {
+interface Told {
   status: number;
   text: string;
   record: RequestRecord;
@@ -60,6 +60,7 @@ interface ScriptedOptions {
   silenceMs?: number;
 }
 
+/** The gateway, and two customers of it. */
 export async function startScripted(options: ScriptedOptions = {}): Promise<Scripted> {
   let calls = 0;
   let said: { script: Script; status: number } = { script: "", status: 200 };
@@ -121,7 +122,15 @@ function configure(config: Config, host: string, { openAfter, silenceMs }: Scrip
       ? usual.timeouts
       : { ...usual.timeouts, firstTokenMs: silenceMs, idleMs: silenceMs };
   const add = (name: Shape, kind: ProviderKind, path: string, own: object): void => {
-    config.providers.push({ ...usual, name, kind, baseUrl: host + path, own: own as never, health, timeouts });
+    config.providers.push({
+      ...usual,
+      name,
+      kind,
+      baseUrl: host + path,
+      own: own as never,
+      health,
+      timeouts,
+    });
   };
   const spoken = { ...usual.own, api_key: "key" };
   add("openai", usual.kind, "/v1", spoken);

@@ -110,7 +110,9 @@ test.each(["/v1/messages", "/v1/chat/completions"])(
   },
 );
 
-const OVERLOADED = { error: { code: 503, type: "overloaded_error", status: "UNAVAILABLE", message: "Overloaded" } };
+const OVERLOADED = {
+  error: { code: 503, type: "overloaded_error", status: "UNAVAILABLE", message: "Overloaded" },
+};
 const THROTTLED: [string, object] = ["throttlingException", { message: "Too many requests" }];
 const failing = (...list: unknown[]): string => events(...list, { type: "error", ...OVERLOADED });
 /** The model has begun, though nothing of it is a word; then its provider says that it is busy. */
@@ -136,7 +138,11 @@ const BEGUN: [string, string, Script][] = [
   ["openai", "a call without a name", failing(chunk({ tool_calls: [{ index: 0, id: "call_1" }] }))],
   ["openai", "a finish", failing(chunk({ role: "assistant", content: "" }, "stop"))],
   ["openai", "what nobody knows", failing(chunk({ role: "assistant", images: [{ url: "x" }] }))],
-  ["gemini", "tokens of thought", failing({ usageMetadata: { promptTokenCount: 9, thoughtsTokenCount: 150 } })],
+  [
+    "gemini",
+    "tokens of thought",
+    failing({ usageMetadata: { promptTokenCount: 9, thoughtsTokenCount: 150 } }),
+  ],
   ["gemini", "a signature", failing(candidate([{ text: "", thoughtSignature: SEALED }]))],
   ["gemini", "an image", failing(candidate([{ inlineData: { mimeType: "image/png", data: "AA" } }]))],
   ["gemini", "a finish", failing(candidate([], "STOP"))],
@@ -145,11 +151,18 @@ const BEGUN: [string, string, Script][] = [
     "a sealed thought",
     frames(
       ["messageStart", { role: "assistant" }],
-      ["contentBlockDelta", { contentBlockIndex: 0, delta: { reasoningContent: { redactedContent: SEALED } } }],
+      [
+        "contentBlockDelta",
+        { contentBlockIndex: 0, delta: { reasoningContent: { redactedContent: SEALED } } },
+      ],
       THROTTLED,
     ),
   ],
-  ["bedrock", "an empty block", frames(["contentBlockStart", { contentBlockIndex: 0, start: {} }], THROTTLED)],
+  [
+    "bedrock",
+    "an empty block",
+    frames(["contentBlockStart", { contentBlockIndex: 0, start: {} }], THROTTLED),
+  ],
   [
     "bedrock",
     "tokens",
@@ -169,7 +182,10 @@ test.each(BEGUN)(
 );
 
 test.each([
-  ["an item of reasoning", { type: "response.output_item.added", output_index: 0, item: { type: "reasoning" } }],
+  [
+    "an item of reasoning",
+    { type: "response.output_item.added", output_index: 0, item: { type: "reasoning" } },
+  ],
   [
     "tokens",
     {
@@ -283,7 +299,10 @@ test("vectors are not given away for a zero that was told", async () => {
 });
 
 const use = (input: unknown, ...deltas: object[]): object[] =>
-  block({ type: "tool_use", id: "toolu_1", name: "delete", ...(input === undefined ? {} : { input }) }, ...deltas);
+  block(
+    { type: "tool_use", id: "toolu_1", name: "delete", ...(input === undefined ? {} : { input }) },
+    ...deltas,
+  );
 const called = (functionCall: object): string =>
   events(candidate([{ functionCall: { name: "delete", ...functionCall } }], "STOP"));
 const message = (content: object[]): string =>
@@ -294,16 +313,35 @@ const UNREADABLE: [string, string, boolean, Script][] = [
     "claude",
     "an object for a text",
     true,
-    events(started(), ...use({}, { type: "input_json_delta", partial_json: { only: "this" } }), ...ended("tool_use", 9)),
+    events(
+      started(),
+      ...use({}, { type: "input_json_delta", partial_json: { only: "this" } }),
+      ...ended("tool_use", 9),
+    ),
   ],
   ["claude", "a text for an object", true, events(started(), ...use("only this"), ...ended("tool_use", 9))],
   ["claude", "a list, whole", false, message([{ ...tool, input: ["this"] }])],
   ["gemini", "a text for an object", true, called({ args: "only this" })],
   ["gemini", "a list for an object", true, called({ args: ["this"] })],
-  ["gemini", "an object for its pieces", true, called({ partialArgs: { jsonPath: "$.only", stringValue: "this" } })],
+  [
+    "gemini",
+    "an object for its pieces",
+    true,
+    called({ partialArgs: { jsonPath: "$.only", stringValue: "this" } }),
+  ],
   ["gemini", "pieces that are texts", true, called({ partialArgs: ["this"] })],
-  ["gemini", "a piece of another type", true, called({ partialArgs: [{ jsonPath: "$.only", stringValue: 7 }] })],
-  ["gemini", "a number that is a text", true, called({ partialArgs: [{ jsonPath: "$.n", numberValue: "7" }] })],
+  [
+    "gemini",
+    "a piece of another type",
+    true,
+    called({ partialArgs: [{ jsonPath: "$.only", stringValue: 7 }] }),
+  ],
+  [
+    "gemini",
+    "a number that is a text",
+    true,
+    called({ partialArgs: [{ jsonPath: "$.n", numberValue: "7" }] }),
+  ],
   ["gemini", "a text, whole", false, called({ args: "only this" }).slice("data: ".length).trim()],
 ];
 

@@ -171,7 +171,8 @@ export class ClaudeReader implements AnswerReader<string> {
     this.open.set(place, open);
     if (type === "text") {
       this.say(block["text"], parts);
-      if (Array.isArray(block["citations"])) for (const citation of block["citations"]) this.cite(open, citation);
+      if (Array.isArray(block["citations"]))
+        for (const citation of block["citations"]) this.cite(open, citation);
     } else if (type === "thinking") this.think(open, block, parts);
     else if (type === "tool_use") open.call = this.called(block, parts);
   }
@@ -267,7 +268,11 @@ export class ClaudeReader implements AnswerReader<string> {
     const characters = isObject(input) ? JSON.stringify(input).length : 0;
     this.inputCharacters += characters;
     if (this.inputCharacters > INPUT_CHARACTERS_MAX)
-      throw new Failure("broken", "unknown", "the upstream began calls of tools with more and more arguments");
+      throw new Failure(
+        "broken",
+        "unknown",
+        "the upstream began calls of tools with more and more arguments",
+      );
     const own = typeof id === "string" && id !== "" && id.length <= ID_CHARACTERS_MAX;
     parts.push({
       type: "tool_call",

@@ -151,7 +151,9 @@ const isAboutContext = ({ code, message }: UpstreamError): boolean =>
 
 const isAboutPolicy = ({ code, message }: UpstreamError): boolean =>
   /content_?(filter|policy)|responsible_?ai|safety|moderation/i.test(code) ||
-  /(content|usage)( management)? (polic(y|ies)|guidelines)|requires moderation|input was flagged/i.test(message);
+  /(content|usage)( management)? (polic(y|ies)|guidelines)|requires moderation|input was flagged/i.test(
+    message,
+  );
 
 const RETRY_AFTER_MAX_MS = 3_600_000;
 

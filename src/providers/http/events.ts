@@ -147,8 +147,7 @@ function readEvents<Event>(
 }
 
 function lastParts(reader: AnswerReader<never>): Part[] {
-  if (!reader.complete)
-    throw incomplete(reader, "the upstream's stream ended without a finish");
+  if (!reader.complete) throw incomplete(reader, "the upstream's stream ended without a finish");
   const parts: Part[] = [];
   reader.close(parts);
   return parts;

@@ -45,7 +45,12 @@ test("an event that lacks its blank line is given out at the end where it is who
   };
   for (const whole of ['data: {"a":1}', 'data: {"a":1}\n', 'data: {"a":1}\r', 'data: {"a":1}\r\n'])
     expect(rest(`data: {}\n\n${whole}`)).toEqual(['{"a":1}']);
-  expect([rest("data: [DONE]"), rest(""), rest("data: {}\n\n"), rest(": ping")]).toEqual([["[DONE]"], [], [], []]);
+  expect([rest("data: [DONE]"), rest(""), rest("data: {}\n\n"), rest(": ping")]).toEqual([
+    ["[DONE]"],
+    [],
+    [],
+    [],
+  ]);
   expect([rest('data: {"a":'), rest("da"), rest("data: ")]).toEqual([[], [], []]);
 });
 

@@ -101,7 +101,8 @@ export class NativeEvents {
   /** It may be told in pieces: what comes later stands, what was told before stays. */
   private note(data: string): void {
     this.lastCharacters += data.length;
-    if (this.lastCharacters > LAST_CHARACTERS_MAX) throw new Error("the end of the message was told without end");
+    if (this.lastCharacters > LAST_CHARACTERS_MAX)
+      throw new Error("the end of the message was told without end");
     const told = read(data);
     const merged = (name: "delta" | "usage"): JsonObject => ({
       ...objectOf(this.last?.[name]),
