@@ -66,6 +66,16 @@ const TOLD: [string, number, object, [reason: string, retryAfterMs: number | nul
       ]),
       ["account", null, null],
     ],
+    [
+      "a service account without the role",
+      403,
+      error(
+        "PERMISSION_DENIED",
+        "Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p-1' (or it may not exist).",
+        [{ reason: "IAM_PERMISSION_DENIED" }],
+      ),
+      ["account", null, null],
+    ],
     ["a denial without a reason", 403, error("PERMISSION_DENIED", "no"), ["rejected", null, null]],
     [
       "a file that the caller named, whatever its name says",
