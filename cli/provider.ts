@@ -161,6 +161,8 @@ function remedy({ reason }: Failure, { kind, name }: ProviderConfig): string {
     case "timeout":
     case "deadline":
       return "It is there and fails: try again, or look at the vendor's status page.";
+    case "no_answer":
+      return "The model could not say what it was asked for: try another one.";
     case "broken":
       return `It answers in another shape than ${kind.name}: check kind and base_url.`;
     case "rejected":

@@ -58,21 +58,34 @@ export function billOf(hold: Hold, candidate: Candidate, arrived: Arrived): Bill
   return compared(hold, candidate, { arrived, usage, plausible });
 }
 
-/** The provider's word does not speak for all that was delivered: the larger of both counts. */
+/** The provider's word does not speak for all that was delivered, or cannot be true: the larger of both counts. */
 async function compared(
   hold: Hold,
   candidate: Candidate,
   { arrived, usage, plausible }: { arrived: Arrived; usage: TokenUsage; plausible: boolean },
 ): Promise<Bill> {
   const delivered = await arrived.deliveredTokens();
-  if (delivered <= usage.completionTokens)
+  const completionTokens = Math.max(usage.completionTokens, delivered);
+  const unread = usage.promptTokens === 0 && completionTokens > 0 && candidate.release.tokenizer !== "bytes";
+  if (delivered <= usage.completionTokens && !unread)
     return priced(hold, candidate, { arrived, usage, evidence: "provider_usage", doubts: NO_DOUBTS });
   return priced(hold, candidate, {
     arrived,
-    usage: { ...usage, completionTokens: delivered },
+    usage: {
+      ...usage,
+      // Nobody puts out a word without having read anything: such a zero was told before it was known.
+      promptTokens: unread ? await promptOf(hold, candidate) : usage.promptTokens,
+      completionTokens,
+    },
     evidence: "delivered_tokens",
-    doubts: plausible ? NO_DOUBTS : ["usage_below_delivered"],
+    doubts: plausible && !unread ? NO_DOUBTS : ["usage_below_delivered"],
   });
+}
+
+/** Tokens of what went upstream, by our own count. */
+function promptOf(hold: Hold, { body, release }: Candidate): Promise<number> {
+  const { organizationId } = hold.admitted;
+  return promptTokens(body, release, { organizationId, lane: "settlement" });
 }
 
 const NO_DOUBTS: readonly Doubt[] = [];
@@ -81,10 +94,8 @@ const NO_DOUBTS: readonly Doubt[] = [];
 async function counted(hold: Hold, candidate: Candidate, arrived: Arrived): Promise<Bill> {
   const completion = await arrived.deliveredTokens();
   if (completion === 0 && arrived.failed) return NOTHING;
-  const { organizationId } = hold.admitted;
-  const share = { organizationId, lane: "settlement" } as const;
   const usage = {
-    promptTokens: await promptTokens(candidate.body, candidate.release, share),
+    promptTokens: await promptOf(hold, candidate),
     completionTokens: completion,
     cachedTokens: null,
     reasoningTokens: null,

@@ -88,6 +88,12 @@ export function refusalOf(failure: Failure): Refusal {
           retry: proven,
         },
       );
+    case "no_answer":
+      return new Refusal(
+        "provider_error",
+        `The model gave no answer: a tool call that it could not write, or fewer choices than n. ${unproven}`,
+        { retry: false },
+      );
     case "server":
     case "broken":
     case "aborted":

@@ -79,7 +79,9 @@ export class StreamSession implements Progressing {
       usageAt: 0,
       unfinished: new Set(Array.from({ length: request.n }, (_, choice) => choice)),
       last: null,
-      firstPartMs: Math.round(performance.now() - startedAtMs),
+      firstPartMs: streaming.first.every(({ type }) => type === "usage")
+        ? null // its client left before it
+        : Math.round(performance.now() - startedAtMs),
     };
   }
 

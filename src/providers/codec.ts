@@ -63,13 +63,22 @@ export interface Framing<Event> {
    * same bytes is given out first. Bounded in what it keeps.
    */
   push(bytes: Uint8Array): Event[];
+  /** At the end of the bytes: the event that is whole but for what should have ended it. */
+  rest?(): Event[];
 }
 
 export interface AnswerReader<Event> {
   /** The upstream's own id of the answer, once it said one. */
   readonly id: string | null;
+  /**
+   * The model has put something out, be it nothing that is handed over: a sealed thought, a block that has begun, output tokens
+   * that were told. An error behind it proves nothing (money.md §2).
+   */
+  readonly began: boolean;
   /** Every choice that was asked for has had its finish. */
   readonly complete: boolean;
+  /** One of several choices has had its finish. */
+  readonly partly?: boolean;
   /** The upstream has told its usage, be it for the first time. */
   readonly usageTold: boolean;
   /** Of a whole answer in vectors (`Answer`). */

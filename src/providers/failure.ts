@@ -7,13 +7,14 @@ export type FailureCause =
   | "rate_limited" // 429, and throttling by other names
   | "unavailable" // 503, 529
   | "context_length" // 400 that speaks of the context window
-  | "content_filter" // 400 for policy
+  | "content_filter" // 400 or 403 for policy
   | "rejected" // other 4xx except 408 and 424
-  | "account" // 401, 403: our key or our rights there
+  | "account" // 401, and a 403 that speaks of it: our key or our rights there
   | "quota" // our account there has no credit or quota left: 402, and 429 that says so
   | "server" // 500, 502, 504, 408, 424
   | "timeout" // no first part, or idle
   | "deadline" // the time for all of it was over while the upstream spoke
+  | "no_answer" // the model ended without one, or with fewer choices than were asked for: what it was asked decides that
   | "broken" // socket lost, 3xx, not the promised format, error inside a 200, no finish
   | "aborted" // we gave up: the caller left or the hold ended
   | "stopped"; // we gave up: this gateway stops

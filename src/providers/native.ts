@@ -23,6 +23,10 @@ export class NativeReader implements AnswerReader<string> {
     return this.inner.id;
   }
 
+  get began(): boolean {
+    return this.inner.began;
+  }
+
   get complete(): boolean {
     return this.inner.complete;
   }
@@ -34,7 +38,7 @@ export class NativeReader implements AnswerReader<string> {
   event(data: string, parts: Part[]): EventEnd {
     const before = parts.length;
     const end = this.inner.event(data, parts);
-    if (data === "" || (end !== null && end !== "done")) return end;
+    if (data === "" || data.startsWith("[DONE]") || (end !== null && end !== "done")) return end;
     const part: NativePart = {
       type: "native",
       choice: 0,
@@ -46,7 +50,7 @@ export class NativeReader implements AnswerReader<string> {
       return end;
     }
     this.wait(part);
-    if (end === "done" || parts.some(({ type }) => type !== "usage")) {
+    if (parts.some(({ type }) => type !== "usage")) {
       parts.splice(before, 0, ...this.waiting);
       this.spoke = true;
       this.waiting = [];

@@ -16,6 +16,7 @@ const MEANING = {
   timeout: "unwell",
   broken: "unwell",
   deadline: "nothing",
+  no_answer: "nothing",
   account: "account",
   quota: "account",
   context_length: "well",

@@ -199,15 +199,20 @@ describe("circuits", () => {
     expect(order("org_a")).toBe("a");
   });
 
-  test.each(["rate_limited", "rejected", "aborted", "context_length", "content_filter", "deadline"] as const)(
-    "%s says nothing against a route",
-    (cause) => {
-      const one = release();
-      const { health, order } = tableOf([one]);
-      for (let n = 0; n < 10; n += 1) health.report(one, ORG, cause);
-      expect(order()).toBe("a");
-    },
-  );
+  test.each([
+    "rate_limited",
+    "rejected",
+    "aborted",
+    "context_length",
+    "content_filter",
+    "deadline",
+    "no_answer",
+  ] as const)("%s says nothing against a route", (cause) => {
+    const one = release();
+    const { health, order } = tableOf([one]);
+    for (let n = 0; n < 10; n += 1) health.report(one, ORG, cause);
+    expect(order()).toBe("a");
+  });
 
   test("a refused account closes every route of the provider at once, and no other's", () => {
     const { health, order } = tableOf([release(), release({ provider: "b" })]);

@@ -182,6 +182,43 @@ for (const stream of [false, true]) {
   );
 }
 
+const DENIED: [string, string, [number, string]][] = [
+  [
+    "xAI denies a prompt",
+    refusal(403, {
+      code: "The caller does not have permission to execute the specified operation",
+      error:
+        "Content violates usage guidelines. Team: t, API key ID: k, Model: grok-4-0709, Failed check: SAFETY_CHECK_TYPE_BIO",
+    }),
+    [400, "content_filter"],
+  ],
+  [
+    "a provider denies a model",
+    refusal(403, {
+      error: { message: "Project `proj_1` does not have access to model `m`", code: "model_not_found" },
+    }),
+    [502, "provider_error"],
+  ],
+  ["a front before a provider denies a body", refusal(403, "Forbidden"), [502, "provider_error"]],
+];
+
+for (const stream of [false, true]) {
+  test.each(DENIED)(
+    `streamed ${stream}: %s, and no route closes: the next request goes out`,
+    async (_, said, [status, code]) => {
+      reply = said;
+      const asked = upstream.got.length;
+      for (let n = 0; n < 2; n += 1) {
+        const alone = await gateway.chat<ErrorJson>(customer, { ...hello("alone-1"), stream });
+        expect([alone.status, alone.json.error.code]).toEqual([status, code]);
+      }
+      expect(upstream.got).toHaveLength(asked + 2);
+      expect(await account()).toBeNull();
+      expect(logged.filter(({ msg }) => msg.includes("its routes are closed"))).toEqual([]);
+    },
+  );
+}
+
 test("a refused key is told apart, and an answer clears it", async () => {
   reply = refusal(401, {
     error: {

@@ -122,8 +122,8 @@ test("a call is signed over exactly what goes out, and its model stands in the p
   expect(JSON.stringify(headers)).not.toContain(KEY.secret_access_key);
 });
 
-test("no access is our account's: its routes close, and the next provider serves", async () => {
-  const message = "The key ASIAEXAMPLE1234567 has no access to the model.";
+test("a key that is refused is our account's: its routes close, and the next provider serves", async () => {
+  const message = "The key ASIAEXAMPLE1234567 is not valid in this region.";
   odd.answer = { status: 403, type: "application/json", body: JSON.stringify({ message }) };
   const { receipt } = await say({ ...hello("odd-both-1"), max_tokens: 64 }, true);
   expect(receipt.provider).toBe("aws");

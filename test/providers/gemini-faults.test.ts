@@ -23,7 +23,8 @@ afterAll(async () => {
 const FAULTS: [string, Behaviour, string][] = [
   ["a busy model", { status: 503 }, "unavailable"],
   ["a rate limit", { status: 429 }, "rate_limited"],
-  ["a refused key", { status: 403 }, "account"],
+  ["a refused key", { status: 401 }, "account"],
+  ["a denied request", { status: 403 }, "rejected"],
 ];
 
 test.each(FAULTS)(

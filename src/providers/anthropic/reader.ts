@@ -4,10 +4,11 @@ import { exactObject } from "../../domain/exact-json.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import { randomBase62 } from "../../lib/id.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
+import { isUntold, unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
 import { isObject, readObject } from "../http/json.ts";
-import { Annotations, ANNOTATIONS_MAX } from "../openai/annotations.ts";
+import { Annotations, ANNOTATION_CHARACTERS_MAX, ANNOTATIONS_MAX } from "../openai/annotations.ts";
 import type { FinishReason, Part } from "../provider.ts";
 import { claudeError } from "./read-error.ts";
 import { claudeFinish } from "./finish-reason.ts";
@@ -18,20 +19,27 @@ import type { Placed } from "../thoughts-in-text.ts";
 const ID_CHARACTERS_MAX = 200;
 /** Of the thoughts behind one call; beyond it they are not kept, and the next turn is sent without. */
 const KEPT_CHARACTERS_MAX = 1024 * 1024;
+/** Of those behind all calls. */
+const GIVEN_CHARACTERS_MAX = 8 * KEPT_CHARACTERS_MAX;
+/** Of what calls begin with, where their end is still to come. */
+const INPUT_CHARACTERS_MAX = 8 * 1024 * 1024;
+/** Of pages that are cited, before they are told apart. */
+const CITED_CHARACTERS_MAX = 4 * ANNOTATION_CHARACTERS_MAX;
 
 /** So many blocks at once have no answer; all known ones have one. */
 const OPEN_MAX = 256;
 
 /** A block that has begun and not ended. */
 interface Open {
-  type: string;
+  /** Of a thought; "" of others, whatever they are. */
+  type: "thinking" | "redacted_thinking" | "";
   /** How much text stood before it, and the pages that its own speaks from. */
   from: number;
   cited: Record<string, unknown>[];
   /** Of a thought: text, signature and sealed data so far. */
   thought: { thinking: string; signature: string; data: unknown };
-  /** Of a call: our index, and whether any argument came; null for other blocks. */
-  call: { index: number; input: unknown; spoke: boolean } | null;
+  /** Of a call: our index, what it began with, and whether any argument came; null for other blocks. */
+  call: { index: number; input: unknown; characters: number; spoke: boolean } | null;
 }
 
 /** What a model says to a tool goes on as it was said. */
@@ -41,6 +49,7 @@ export class ClaudeReader implements AnswerReader<string> {
   /** The upstream's own id of the answer, once it said one. */
   id: string | null = null;
   usageTold = false;
+  began = false;
   private started = false;
   /** Of a whole answer. */
   private read: { text: string; body: JsonObject } = { text: "", body: {} };
@@ -52,6 +61,9 @@ export class ClaudeReader implements AnswerReader<string> {
   /** Thoughts that wait for the call behind them. */
   private kept: Placed<ThinkingBlock>[] = [];
   private keptCharacters = 0;
+  private givenCharacters = 0;
+  private inputCharacters = 0;
+  private citedCharacters = 0;
   private textCharacters = 0;
   private calls = 0;
 
@@ -61,9 +73,11 @@ export class ClaudeReader implements AnswerReader<string> {
 
   event(data: string, parts: Part[]): EventEnd {
     if (data === "") return null;
+    if (data.startsWith("[DONE]")) return "done"; // as proxies in front of it end a stream
     const event = readObject(data, "the upstream sent an event", EXACT);
     switch (event["type"]) {
       case "content_block_delta":
+        this.began = true;
         this.grow(event, parts);
         return null;
       case "content_block_start":
@@ -76,6 +90,7 @@ export class ClaudeReader implements AnswerReader<string> {
         if (isObject(event["message"])) this.start(event["message"], parts);
         return null;
       case "message_delta":
+        this.began = true; // its beginning tells tokens, too, and proves none
         if (isObject(event["delta"])) this.ending(event["delta"]);
         this.tell(event["usage"], parts);
         return null;
@@ -141,20 +156,23 @@ export class ClaudeReader implements AnswerReader<string> {
 
   private begin(place: number, block: Record<string, unknown>, parts: Part[]): void {
     const { type } = block;
+    this.began = true;
     if (typeof type !== "string") return;
     if (this.open.size >= OPEN_MAX)
       throw new Failure("broken", "unknown", "the upstream began more and more blocks and ended none");
+    const sealed = type === "redacted_thinking";
     const open: Open = {
-      type,
+      type: sealed || type === "thinking" ? type : "",
       from: this.textCharacters,
       cited: [],
-      thought: { thinking: "", signature: "", data: block["data"] },
+      thought: { thinking: "", signature: "", data: sealed ? this.bounded(block["data"]) : "" },
       call: null,
     };
     this.open.set(place, open);
     if (type === "text") {
       this.say(block["text"], parts);
-      if (Array.isArray(block["citations"])) for (const citation of block["citations"]) cite(open, citation);
+      if (Array.isArray(block["citations"]))
+        for (const citation of block["citations"]) this.cite(open, citation);
     } else if (type === "thinking") this.think(open, block, parts);
     else if (type === "tool_use") open.call = this.called(block, parts);
   }
@@ -178,7 +196,7 @@ export class ClaudeReader implements AnswerReader<string> {
       }
       case "citations_delta": {
         const open = this.open.get(placeOf(event));
-        if (open !== undefined) cite(open, delta["citation"]);
+        if (open !== undefined) this.cite(open, delta["citation"]);
         return;
       }
       default:
@@ -198,8 +216,9 @@ export class ClaudeReader implements AnswerReader<string> {
       })),
     );
     if (call !== null && !call.spoke) this.argue(call, printedInput(call.input), parts);
+    if (call !== null) this.inputCharacters -= call.characters;
     const block = blockOf({ ...thought, type });
-    if (block !== null) this.keep(block);
+    if (block !== null) this.kept.push({ block, after: this.textCharacters });
   }
 
   private say(text: unknown, parts: Part[]): void {
@@ -210,19 +229,29 @@ export class ClaudeReader implements AnswerReader<string> {
 
   private think(open: Open, told: Record<string, unknown>, parts: Part[]): void {
     const { thinking, signature } = told;
-    if (typeof signature === "string" && signature !== "") {
-      open.thought.signature = signature; // told once; a second one replaces it
-      this.keptCharacters += signature.length;
-    }
+    // Told once; a second one replaces it.
+    if (typeof signature === "string" && signature !== "") open.thought.signature = this.bounded(signature);
     if (typeof thinking !== "string" || thinking === "") return;
-    this.keptCharacters += thinking.length;
-    if (this.keptCharacters <= KEPT_CHARACTERS_MAX) open.thought.thinking += thinking;
+    open.thought.thinking += this.bounded(thinking);
     parts.push({ type: "reasoning", choice: 0, text: thinking });
   }
 
-  private keep(block: ThinkingBlock): void {
-    if (block.type === "redacted_thinking") this.keptCharacters += block.data.length;
-    this.kept.push({ block, after: this.textCharacters });
+  /** What is beyond the bound is not kept: then nothing is. */
+  private bounded(text: unknown): string {
+    if (typeof text !== "string") return "";
+    this.keptCharacters += text.length;
+    return this.keptCharacters > KEPT_CHARACTERS_MAX ? "" : text;
+  }
+
+  /** Notes a page that the block's text speaks from; other citations have no address that a client could open. */
+  private cite(open: Open, citation: unknown): void {
+    if (!isObject(citation) || open.cited.length >= ANNOTATIONS_MAX) return;
+    const { url, source, title: named } = citation;
+    const title = typeof named === "string" ? named : "";
+    const address = [url, source].find((one) => typeof one === "string" && /^https?:\/\//i.test(one));
+    if (typeof address !== "string") return;
+    this.citedCharacters += address.length + title.length;
+    if (this.citedCharacters <= CITED_CHARACTERS_MAX) open.cited.push({ url: address, title });
   }
 
   private called({ id, name, input }: Record<string, unknown>, parts: Part[]): Open["call"] {
@@ -230,22 +259,35 @@ export class ClaudeReader implements AnswerReader<string> {
       throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
     requireFewCalls(this.calls);
     const index = this.calls++;
-    const extraContent = this.keptCharacters > KEPT_CHARACTERS_MAX ? null : keptContent(this.kept);
+    const given = this.givenCharacters + this.keptCharacters;
+    const fits = this.keptCharacters <= KEPT_CHARACTERS_MAX && given <= GIVEN_CHARACTERS_MAX;
+    if (fits) this.givenCharacters = given;
+    const extraContent = fits ? keptContent(this.kept) : null;
     this.kept = [];
     this.keptCharacters = 0;
+    const characters = isObject(input) ? JSON.stringify(input).length : 0;
+    this.inputCharacters += characters;
+    if (this.inputCharacters > INPUT_CHARACTERS_MAX)
+      throw new Failure(
+        "broken",
+        "unknown",
+        "the upstream began calls of tools with more and more arguments",
+      );
+    const own = typeof id === "string" && id !== "" && id.length <= ID_CHARACTERS_MAX;
     parts.push({
       type: "tool_call",
       choice: 0,
       index,
-      id: typeof id === "string" && id !== "" ? id.slice(0, ID_CHARACTERS_MAX) : `call_${randomBase62(24)}`,
+      id: own ? id : `call_${randomBase62(24)}`,
       name,
       ...(extraContent !== null && { extraContent }),
     });
-    return { index, input, spoke: false };
+    return { index, input, characters, spoke: false };
   }
 
   private argue(call: NonNullable<Open["call"]>, text: unknown, parts: Part[]): void {
-    if (typeof text !== "string" || text === "") return;
+    if (isUntold(text) || text === "") return;
+    if (typeof text !== "string") throw unreadableArguments();
     call.spoke = true;
     parts.push({ type: "tool_arguments", choice: 0, index: call.index, text });
   }
@@ -258,18 +300,14 @@ export class ClaudeReader implements AnswerReader<string> {
   }
 }
 
-/** Notes a page that the block's text speaks from; other citations have no address that a client could open. */
-function cite(open: Open, citation: unknown): void {
-  if (!isObject(citation) || open.cited.length >= ANNOTATIONS_MAX) return;
-  const { url, source, title } = citation;
-  const address = [url, source].find((one) => typeof one === "string" && /^https?:\/\//i.test(one));
-  if (address !== undefined) open.cited.push({ url: address, title });
-}
-
 /** Below any index that a stream counts: blocks that came written with their message. */
 const WRITTEN = -1;
 
 const placeOf = ({ index }: Record<string, unknown>): number => (typeof index === "number" ? index : 0);
 
 /** The arguments of a call that came with it; clients parse them, so that none are `{}`. */
-const printedInput = (input: unknown): string => (isObject(input) ? JSON.stringify(input) : "{}");
+function printedInput(input: unknown): string {
+  if (isUntold(input)) return "{}";
+  if (!isObject(input)) throw unreadableArguments();
+  return JSON.stringify(input);
+}

@@ -4,14 +4,27 @@ import { serviceTierOf } from "../../domain/token-classes.ts";
 import { isObject } from "../http/json.ts";
 import type { ProviderUsage } from "../provider.ts";
 
+/** Figures that are read; whatever else an upstream tells, under ever new names perhaps, is not kept. */
+const FIGURES = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+/** Members with one figure in them that is read. */
+const WITHIN: readonly [member: string, figure: string][] = [
+  ["cache_creation", "ephemeral_1h_input_tokens"],
+  ["server_tool_use", "web_search_requests"],
+  ["output_tokens_details", "thinking_tokens"],
+];
+
 export class ClaudeUsage {
-  private told: Record<string, unknown> = {};
+  private readonly told: Record<string, unknown> = {};
 
   /** What was told so far, with what this adds or replaces. Null when there is no usable figure: the gateway counts by itself. */
   tell(usage: unknown): ProviderUsage | null {
     if (!isObject(usage)) return null;
-    for (const [name, value] of Object.entries(usage)) if (value !== null) this.told[name] = value;
-    return usageOf(this.told);
+    const { told } = this;
+    for (const name of FIGURES) if (isTold(usage[name])) told[name] = count(usage[name]);
+    for (const [name, figure] of WITHIN)
+      if (isTold(usage[name])) told[name] = { [figure]: within(usage[name], figure) };
+    if (isTold(usage["service_tier"])) told["service_tier"] = serviceTierOf(usage["service_tier"]);
+    return usageOf(told);
   }
 }
 
@@ -40,6 +53,8 @@ function usageOf(told: Record<string, unknown>): ProviderUsage | null {
     serviceTier: serviceTierOf(told["service_tier"]),
   };
 }
+
+const isTold = (value: unknown): boolean => value !== undefined && value !== null;
 
 const within = (part: unknown, name: string): number | null => (isObject(part) ? count(part[name]) : null);
 

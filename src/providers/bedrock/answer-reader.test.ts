@@ -188,7 +188,7 @@ test.each([
 test("a model that failed is no answer, and nothing is known of what it ran", () => {
   for (const word of ["malformed_model_output", "malformed_tool_use"]) {
     const { reason, executed } = thrown(() => partsOf([stop(word)]));
-    expect([reason, executed]).toEqual(["server", "unknown"]);
+    expect([reason, executed]).toEqual(["no_answer", "unknown"]);
   }
 });
 

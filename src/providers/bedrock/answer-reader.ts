@@ -1,6 +1,7 @@
 // Events of Converse → parts (wire.md §8.2). Blocks count over text, reasoning and tools together; the stream may lack its start,
 // the start and the end of a block, and usage; usage may stand on either side of the stop, which therefore waits for the end.
 import type { AnswerReader, EventEnd } from "../codec.ts";
+import { isUntold } from "../call-arguments.ts";
 import { Failure } from "../failure.ts";
 import { isObject, readObject } from "../http/json.ts";
 import { ToolCalls } from "../openai/tool-calls.ts";
@@ -14,9 +15,14 @@ import { converseUsage } from "./usage.ts";
 
 /** Of signatures and signed text that is kept for a call: a bound, far above any model's. */
 const KEPT_CHARACTERS_MAX = 4 * 1024 * 1024;
+/** Of what is kept for all calls. */
+const GIVEN_CHARACTERS_MAX = 4 * KEPT_CHARACTERS_MAX;
 const CHOICE = 0;
 /** What a model says to a tool goes on as it was said. */
 const EXACT = ["input"];
+
+/** Events that the model's output begins with, at the latest. */
+const BEGINNINGS: ReadonlySet<string> = new Set(["contentBlockStart", "contentBlockDelta", "messageStop"]);
 
 /** Reasoning of one block, until its proof is whole. */
 interface OpenReasoning {
@@ -30,12 +36,14 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   /** Told in a header only. */
   readonly id = null;
   usageTold = false;
+  began = false;
   private readonly tools = new ToolCalls(CHOICE, FAMILY);
   /** Calls in the order of their blocks, and whether each has had arguments. */
   private readonly calls = new Map<unknown, { said: boolean }>();
   private reasoning: OpenReasoning | null = null;
   private kept: Placed<ReasoningBlock>[] = [];
   private keptCharacters = 0;
+  private givenCharacters = 0;
   private textCharacters = 0;
   private reason: FinishReason | null = null;
 
@@ -49,6 +57,8 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   event({ kind, type, payload }: BedrockEvent, parts: Part[]): EventEnd {
     if (kind !== "event") return exceptionOf(type, payload);
     const told = readObject(payload === "" ? "{}" : payload, "the upstream sent an event", EXACT);
+    if (typeof told["contentBlockIndex"] !== "number") delete told["contentBlockIndex"]; // a place is kept
+    this.began ||= BEGINNINGS.has(type);
     switch (type) {
       case "contentBlockStart":
         this.blockStart(told, parts);
@@ -154,7 +164,10 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     if (typeof name !== "string" || name === "")
       throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
     this.keep();
-    const extra = this.keptCharacters > KEPT_CHARACTERS_MAX ? null : keptReasoning(this.kept, this.by);
+    const given = this.givenCharacters + this.keptCharacters;
+    const fits = this.keptCharacters <= KEPT_CHARACTERS_MAX && given <= GIVEN_CHARACTERS_MAX;
+    if (fits) this.givenCharacters = given;
+    const extra = fits ? keptReasoning(this.kept, this.by) : null;
     this.kept = [];
     this.keptCharacters = 0;
     this.calls.set(index, { said: false });
@@ -166,7 +179,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     const call = this.calls.get(index);
     if (call === undefined)
       throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
-    if (input === "" || input === undefined) return;
+    if (input === "" || isUntold(input)) return;
     call.said = true;
     this.tools.read([{ index, function: { arguments: input } }], parts);
   }
@@ -198,6 +211,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     const figures = converseUsage(usage, serviceTier);
     if (figures === null) return;
     this.usageTold = true;
+    this.began ||= figures.completionTokens > 0;
     parts.push({ type: "usage", usage: figures });
   }
 }

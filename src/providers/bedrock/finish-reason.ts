@@ -5,5 +5,5 @@ export const converseFinish = finishReader({
   length: "max_tokens model_context_window_exceeded",
   tool_calls: "tool_use",
   content_filter: "content_filtered guardrail_intervened",
-  failed: "malformed_model_output malformed_tool_use",
+  no_answer: "malformed_model_output malformed_tool_use",
 });

@@ -101,7 +101,7 @@ test.each([
   "MISSING_THOUGHT_SIGNATURE",
 ])("%s is a failure of the model", (word) => {
   const failure = thrown(() => geminiParts([candidate([], word)]));
-  expect([failure.reason, failure.executed]).toEqual(["server", "unknown"]);
+  expect([failure.reason, failure.executed]).toEqual(["no_answer", "unknown"]);
 });
 
 test("a prompt that was not let through ends every choice, with its usage", () => {

@@ -4,6 +4,7 @@ import type { AnswerReader, EventEnd } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import { isObject, readJson, readObject } from "../http/json.ts";
 import { Annotations } from "../openai/annotations.ts";
+import { isUnnumbered } from "../openai/parts-of-chunk.ts";
 import type { FinishReason, Part } from "../provider.ts";
 import { groundingAnnotations, searchesOf } from "./citations.ts";
 import { geminiError } from "./errors.ts";
@@ -41,11 +42,16 @@ export class GeminiReader implements AnswerReader<string> {
   private searches: number | null = null;
   id: string | null = null;
   usageTold = false;
+  began = false;
 
   constructor(private readonly options: GeminiReaderOptions) {}
 
   get complete(): boolean {
     return this.finished >= this.options.choices;
+  }
+
+  get partly(): boolean {
+    return this.finished > 0;
   }
 
   event(data: string, parts: Part[]): EventEnd {
@@ -81,13 +87,16 @@ export class GeminiReader implements AnswerReader<string> {
     if (this.id === null && typeof responseId === "string" && responseId !== "")
       this.id = responseId.slice(0, ID_CHARACTERS_MAX);
     if (Array.isArray(candidates)) {
-      for (const candidate of candidates as unknown[])
-        if (isObject(candidate)) this.readCandidate(candidate, parts);
+      const places = isUnnumbered(candidates);
+      for (const [place, candidate] of (candidates as unknown[]).entries())
+        if (isObject(candidate))
+          this.readCandidate(places ? { ...candidate, index: place } : candidate, parts);
     }
     if (isObject(promptFeedback) && typeof promptFeedback["blockReason"] === "string") this.blocked();
     const usage = usageMetadata === undefined ? null : geminiUsage(usageMetadata, this.searches);
     if (usage === null) return;
     this.usageTold = true;
+    this.began ||= usage.completionTokens > 0;
     parts.push({ type: "usage", usage });
   }
 
@@ -104,6 +113,7 @@ export class GeminiReader implements AnswerReader<string> {
     const choice = this.choiceOf(index);
     const before = parts.length;
     if (isObject(content) && Array.isArray(content["parts"])) {
+      this.began ||= content["parts"].some(isSaid);
       for (const part of content["parts"] as unknown[])
         if (isObject(part)) readPart(part, { index, choice, parts });
     }
@@ -113,8 +123,9 @@ export class GeminiReader implements AnswerReader<string> {
       choice.annotations.read(groundingAnnotations(groundingMetadata, choice.ascii));
       this.searches = searchesOf(groundingMetadata) ?? this.searches;
     }
-    if (typeof finishReason === "string" && finishReason !== "")
-      this.finish(choice, geminiFinish(finishReason));
+    if (typeof finishReason !== "string" || finishReason === "") return;
+    this.began = true;
+    this.finish(choice, geminiFinish(finishReason));
   }
 
   /** They stand with the text that they are of, or alone; those of thoughts and calls have no place. */
@@ -146,6 +157,10 @@ export class GeminiReader implements AnswerReader<string> {
     return choice;
   }
 }
+
+/** An empty text is none; a signature beside it is something. */
+const isSaid = (part: unknown): boolean =>
+  isObject(part) && Object.entries(part).some(([name, value]) => name !== "thought" && value !== "");
 
 /** Images, code and its results have no place in a chat completion, and are left out. */
 function readPart(

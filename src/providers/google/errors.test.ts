@@ -58,7 +58,34 @@ const TOLD: [string, number, object, [reason: string, retryAfterMs: number | nul
       error("FAILED_PRECONDITION", "User location is not supported for the API use."),
       ["account", null, null],
     ],
-    ["no rights", 403, error("PERMISSION_DENIED", "no"), ["account", null, null]],
+    [
+      "no rights",
+      403,
+      error("PERMISSION_DENIED", "Permission denied on resource project p-1.", [
+        { reason: "CONSUMER_INVALID" },
+      ]),
+      ["account", null, null],
+    ],
+    [
+      "a service account without the role",
+      403,
+      error(
+        "PERMISSION_DENIED",
+        "Permission 'aiplatform.endpoints.predict' denied on resource '//aiplatform.googleapis.com/projects/p-1' (or it may not exist).",
+        [{ reason: "IAM_PERMISSION_DENIED" }],
+      ),
+      ["account", null, null],
+    ],
+    ["a denial without a reason", 403, error("PERMISSION_DENIED", "no"), ["rejected", null, null]],
+    [
+      "a file that the caller named, whatever its name says",
+      403,
+      error(
+        "PERMISSION_DENIED",
+        "You do not have permission to access the File api-key of account or it may not exist.",
+      ),
+      ["rejected", null, null],
+    ],
     [
       "too much text",
       400,

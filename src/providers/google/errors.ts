@@ -35,7 +35,10 @@ export function geminiError(error: unknown): UpstreamError {
 function causeOf(reason: string, message: string): FailureCause | null {
   if (/^(API_KEY_|ACCESS_TOKEN_|BILLING_|CONSUMER_|SERVICE_DISABLED|USER_PROJECT_)/.test(reason))
     return "account";
-  if (/^API key (not valid|expired)|^User location is not supported/.test(message)) return "account";
+  if (/^API key (not valid|expired)|^User location is not supported|^Permission 'aiplatform\./.test(message))
+    return "account";
+  // A file that the caller named, by an id of the caller's choice.
+  if (/^You do not have permission to access the File\b/.test(message)) return "rejected";
   if (/input token count\b.{0,60}\bexceeds the maximum/i.test(message)) return "context_length";
   return /^The (prompt|input image)\b.{0,80}\b(blocked|violat)/i.test(message) ? "content_filter" : null;
 }

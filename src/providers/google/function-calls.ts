@@ -1,6 +1,7 @@
 // The calls of one choice: an object in one piece, or a name and then pieces of its arguments; Gemini gives most of them no
 // id, so they get one (wire.md §8.2). A signature leaves with the call that it stood on.
 import { randomBase62 } from "../../lib/id.ts";
+import { isUntold, unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
 import { isObject } from "../http/json.ts";
@@ -9,9 +10,12 @@ import { PartialArguments } from "./partial-arguments.ts";
 import { keptSignature, signatureOf } from "./signatures.ts";
 
 const ID_CHARACTERS_MAX = 512;
+/** Of the signatures of all calls; beyond it they are not kept, and the next turn says that there is none. */
+const GIVEN_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 export class FunctionCalls {
   private begun = 0;
+  private givenCharacters = 0;
   private readonly usedIds = new Set<string>();
   /** The call whose arguments still come. */
   private unfinished: PartialArguments | null = null;
@@ -30,6 +34,8 @@ export class FunctionCalls {
   read(call: Record<string, unknown>, signature: unknown, parts: Part[]): void {
     const { name, args, partialArgs, willContinue } = call;
     const goesOn = willContinue === true;
+    if (!(isUntold(args) || isObject(args)) || !(isUntold(partialArgs) || Array.isArray(partialArgs)))
+      throw unreadableArguments();
     if (typeof name === "string" && name !== "") this.begin(name, call, { signature, parts });
     else if (this.unfinished === null && (isObject(args) || Array.isArray(partialArgs)))
       throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
@@ -56,7 +62,7 @@ export class FunctionCalls {
   ): void {
     requireFewCalls(this.begun);
     this.end(parts);
-    const kept = signatureOf(signature);
+    const kept = this.bounded(signatureOf(signature));
     const own =
       typeof id === "string" && id !== "" && id.length <= ID_CHARACTERS_MAX && !this.usedIds.has(id);
     const part = {
@@ -70,6 +76,13 @@ export class FunctionCalls {
     this.begun += 1;
     this.unfinished = new PartialArguments();
     parts.push(kept === null ? part : { ...part, extraContent: keptSignature(kept, this.issuer()) });
+  }
+
+  private bounded(signature: string | null): string | null {
+    const given = this.givenCharacters + (signature?.length ?? 0);
+    if (given > GIVEN_CHARACTERS_MAX) return null;
+    this.givenCharacters = given;
+    return signature;
   }
 
   private tell(text: string, parts: Part[]): void {

@@ -1,6 +1,7 @@
 // The arguments of a call that come in pieces, each with its place (`$.rows[0].name`), as the JSON text that they make: told
 // as it grows, so that a long one is no silence. A place that was left is not entered again: its text has been told.
 import { isExactNumber } from "../../domain/exact-json.ts";
+import { isUntold, unreadableArguments } from "../call-arguments.ts";
 import { Failure } from "../failure.ts";
 import { isObject } from "../http/json.ts";
 
@@ -26,7 +27,7 @@ export class PartialArguments {
 
   /** The text that these pieces add. Throws `Failure` for what no JSON text can be made of. */
   read(pieces: readonly unknown[]): string {
-    return pieces.map((piece) => (isObject(piece) ? this.piece(piece) : "")).join("");
+    return pieces.map((piece) => this.piece(piece)).join("");
   }
 
   /** What is left to close. */
@@ -41,17 +42,20 @@ export class PartialArguments {
     return opening;
   }
 
-  private piece(piece: Record<string, unknown>): string {
+  private piece(piece: unknown): string {
+    if (!isObject(piece)) throw unplaced();
     const path = stepsOf(piece["jsonPath"]);
     const { stringValue: words } = piece;
     const goesOn =
       this.text && path.length === this.path.length && path.every((step, at) => step === this.path[at]);
     if (goesOn) {
-      const more = typeof words === "string" ? JSON.stringify(words).slice(1, -1) : "";
+      if (!isUntold(words) && typeof words !== "string") throw unreadableArguments();
+      const more = isUntold(words) ? "" : JSON.stringify(words).slice(1, -1);
       return more + (piece["willContinue"] === true ? "" : this.closeText());
     }
     const before = this.begin() + this.closeText() + this.enter(path);
-    if (typeof words !== "string") return before + valueText(piece);
+    if (isUntold(words)) return before + valueText(piece);
+    if (typeof words !== "string") throw unreadableArguments();
     this.text = true;
     const text = `${before}${JSON.stringify(words).slice(0, -1)}`;
     return text + (piece["willContinue"] === true ? "" : this.closeText());
@@ -104,6 +108,7 @@ export class PartialArguments {
 function valueText({ numberValue, boolValue }: Record<string, unknown>): string {
   if (typeof numberValue === "number" || isExactNumber(numberValue) || typeof boolValue === "boolean")
     return JSON.stringify(numberValue ?? boolValue);
+  if (!isUntold(numberValue) || !isUntold(boolValue)) throw unreadableArguments();
   return "null";
 }
 

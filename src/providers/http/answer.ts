@@ -8,13 +8,18 @@ import type { Answer, AnswerChoice, Part, ProviderUsage } from "../provider.ts";
 export function answerOf(text: string, reader: Omit<AnswerReader<never>, "event">): Answer {
   const parts: Part[] = [];
   reader.whole(text, parts);
-  if (!reader.complete)
-    throw new Failure("broken", "unknown", "the upstream's answer lacks a choice", { id: reader.id });
+  if (!reader.complete) throw incomplete(reader, "the upstream's answer lacks a choice");
   reader.close(parts);
   const { id: upstreamId, vectors } = reader;
   const { choices, usage } = answerOfParts(parts);
   return vectors === undefined ? { choices, usage, upstreamId } : { choices, usage, upstreamId, vectors };
 }
+
+/** An answer that ended before it was one: the upstream broke off, or gave fewer choices than it was asked for. */
+export const incomplete = (
+  { partly, id }: Pick<AnswerReader<never>, "partly" | "id">,
+  what: string,
+): Failure => new Failure(partly === true ? "no_answer" : "broken", "unknown", what, { id });
 
 /** The choices and the last usage that parts tell. */
 export function answerOfParts(parts: readonly Part[]): Omit<Answer, "upstreamId"> {

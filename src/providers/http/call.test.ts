@@ -55,9 +55,13 @@ const ROWS: Row[] = [
     ]),
   ),
   row("402: our account has no credit", httpReply(402, error({})), ["quota", "no"]),
-  ...[401, 403].map((status) =>
-    row(`${status}: our account`, httpReply(status, error({})), ["account", "no"]),
-  ),
+  row("401: our account", httpReply(401, error({})), ["account", "no"]),
+  row("403 that speaks of our key", httpReply(403, error({ message: "Your API key is blocked" })), [
+    "account",
+    "no",
+  ]),
+  row("403 that does not say whose fault it is", httpReply(403, error({})), ["rejected", "no"]),
+  row("403 without any body", httpReply(403, ""), ["rejected", "no"]),
   row("429", httpReply(429, error({})), ["rate_limited", "no"]),
   row("429 without any body", httpReply(429, ""), ["rate_limited", "no"]),
   row("429 with a body larger than any refusal", BIG, ["rate_limited", "no"]),

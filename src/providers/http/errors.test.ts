@@ -6,6 +6,32 @@ const NOTHING = { status: 400, code: "", message: "", param: null, retryAfterMs:
 const reasonOf = (told: Partial<typeof NOTHING>): string =>
   failureOfError({ ...NOTHING, ...told }, []).reason;
 
+test.each([
+  // As vendors word it: our key, or what it belongs to.
+  ["account", "unsupported_country_region_territory", "Country, region, or territory not supported"],
+  ["account", "", "You do not have access to the organization tied to the API key."],
+  ["account", "UnrecognizedClientException", "The security token included in the request is invalid."],
+  ["account", "AccessDeniedException", "Your account is not authorized to invoke this API operation."],
+  ["account", "permission_error", "This organization has been disabled."],
+  // One model.
+  ["rejected", "model_not_found", "Project `proj_1` does not have access to model `gpt-5`"],
+  ["rejected", "AccessDeniedException", "You don't have access to the model with the specified model ID."],
+  // One request.
+  [
+    "content_filter",
+    "",
+    "Content violates usage guidelines. Team: t, API key ID: k, Failed check: SAFETY_CHECK_TYPE_BIO",
+  ],
+  ["content_filter", "permission-denied", "Content violates usage guidelines."],
+  ["content_filter", "", "Input was flagged"],
+  ["rejected", "PERMISSION_DENIED", 'No rights to "my account key"'],
+  ["rejected", "forbidden", ""],
+] as const)("a 403 is %s, by reply and by event: %s %s", (reason, code, message) => {
+  expect(reasonOf({ status: 403, code, message })).toBe(reason);
+  if (/permission|forbidden|AccessDenied/.test(code))
+    expect(reasonOf({ status: 0, code, message })).toBe(reason);
+});
+
 test("words far behind the beginning of a message, or of a code, say nothing", () => {
   const quoted = "a quoted prompt, ".repeat(200);
   expect(reasonOf({ message: `${quoted}maximum context length` })).toBe("context_length");

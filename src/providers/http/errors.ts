@@ -77,12 +77,22 @@ function causeOf(error: UpstreamError): FailureCause {
   if (status === 408 || status === 424 || status >= 500) return "server";
   if (status < 400) return "broken"; // 3xx is never followed; 204 holds no answer
   if (status === 402) return "quota";
-  if (status === 403 && isAboutPolicy(error)) return "content_filter"; // OpenRouter: the input was flagged
-  if (status === 401 || status === 403) return "account";
+  if (status === 401) return "account";
+  if (status === 403) return causeOfDenial(error);
   if (status === 404) return "rejected";
   if (isAboutContext(error)) return "context_length";
   if (isAboutPolicy(error)) return "content_filter";
   return /rate_?limit|throttl/i.test(error.code) ? "rate_limited" : "rejected";
+}
+
+/**
+ * Of a 403: a prompt (OpenRouter, xAI) or a file that a caller named (Google) is denied by it as well as our key. Only where
+ * it speaks of who we are there is it our account's; else it is about this one request, or this one model.
+ */
+function causeOfDenial(error: UpstreamError): FailureCause {
+  if (isAboutPolicy(error)) return "content_filter";
+  if (isAboutContext(error)) return "context_length";
+  return isAboutAccount(error) && !isAboutModel(error) ? "account" : "rejected";
 }
 
 /** Of an event: its type is all there is. A word that is not known proves nothing. */
@@ -93,7 +103,8 @@ function causeOfWords(error: UpstreamError): FailureCause {
   if (isAboutPolicy(error)) return "content_filter";
   if (/rate_?limit|too_?many_?requests|throttl|resource_?exhausted|quota/i.test(code)) return "rate_limited";
   if (/overloaded|unavailable|not_?ready/i.test(code)) return "unavailable";
-  if (/authentication|permission|billing|payment|api_?key|credit/i.test(code)) return "account";
+  if (/authentication|billing|payment|api_?key|credit/i.test(code)) return "account";
+  if (/permission|forbidden|access_?denied/i.test(code)) return causeOfDenial(error);
   return /invalid_?request|not_?found|unsupported|invalid_?argument/i.test(code) ? "rejected" : "server";
 }
 
@@ -110,8 +121,24 @@ const isAboutQuota = ({ code, message, retryAfterMs, status }: UpstreamError): b
   (PAYMENT.has(status) &&
     retryAfterMs === null &&
     /insufficient (account )?(balance|credits?|funds)|(used all available|out of|not enough|no remaining) credits|(credit|spending) limit|account\b.{0,80}\b(suspended|in arrears|good standing|overdue)|check your plan and billing/i.test(
-      message.replace(/"[^"]*"|'[^']*'|`[^`]*`/g, ""),
+      withoutQuotes(message),
     ));
+
+/** Who we are there: a key, what it belongs to, and from where it is used. */
+const isAboutAccount = ({ code, message }: UpstreamError): boolean =>
+  /key|auth|expired_?token|client_?token|credential|signature|unrecognized_?client|billing|payment|country|region|account|project|organi[sz]ation|suspended/i.test(
+    code,
+  ) ||
+  /\b(api[ _-]?)?keys?\b|\b(access|bearer|security) token|credential|signature|authenticat|unregistered|not authorized to perform|billing|payment|\b(credits?|accounts?|projects?|teams?|roles?|scopes?|regions?)\b|organi[sz]ation|workspace|subscription|tenant|principal|suspended|countr(y|ies)\b|firewall|network|public access/i.test(
+    withoutQuotes(message),
+  );
+
+/** One model that our account may not use: its others are none the worse (OpenAI, Bedrock). */
+const isAboutModel = ({ code, message }: UpstreamError): boolean =>
+  /model_?not_?found/i.test(code) || /\b(access to|use) (the |this )?model\b/i.test(message);
+
+/** What quotes may be a caller's. */
+const withoutQuotes = (message: string): string => message.replace(/"[^"]*"|'[^']*'|`[^`]*`/g, "");
 
 /** Where words count: a 400 may quote what a caller wrote, who could close a provider for everybody with it. */
 const PAYMENT: ReadonlySet<number> = new Set([401, 402, 403, 412, 429]);
@@ -124,7 +151,9 @@ const isAboutContext = ({ code, message }: UpstreamError): boolean =>
 
 const isAboutPolicy = ({ code, message }: UpstreamError): boolean =>
   /content_?(filter|policy)|responsible_?ai|safety|moderation/i.test(code) ||
-  /(content|usage)( management)? polic(y|ies)|requires moderation|input was flagged/i.test(message);
+  /(content|usage)( management)? (polic(y|ies)|guidelines)|requires moderation|input was flagged/i.test(
+    message,
+  );
 
 const RETRY_AFTER_MAX_MS = 3_600_000;
 

@@ -18,6 +18,7 @@ class Letters implements AnswerReader<string>, Framing<string> {
   readonly id = "up-1";
   complete = false;
   usageTold = false;
+  readonly began = false;
 
   push(bytes: Uint8Array): string[] {
     const silent = bytes.lastIndexOf("_".charCodeAt(0)) + 1;

@@ -1,8 +1,9 @@
 // An upstream's event stream → parts, pull-based: one network read per step, nothing read ahead of the consumer. Ends
-// well only after every choice has finished; a failure after the first part is never proof of anything (wire.md §8.3).
+// well only after every choice has finished; a failure after the model began is never proof of anything (wire.md §8.3).
 import type { AnswerReader, Framing } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import type { Part } from "../provider.ts";
+import { incomplete } from "./answer.ts";
 import { lost } from "./call.ts";
 import { failureOfError } from "./errors.ts";
 import type { CallTimeouts } from "./timeouts.ts";
@@ -45,27 +46,31 @@ export async function* readParts<Event>(
   let drained = false;
   try {
     if (source === undefined) throw new Failure("broken", "unknown", "the upstream's stream has no body");
-    for (;;) {
-      let events: Event[] | null;
+    for (let over = false; !over; ) {
+      let events: Event[] = [];
       try {
-        events = eventsIn(await source.read(), reading, progress);
+        const read = await source.read();
+        over = read.done;
+        events = read.done ? (reading.framing.rest?.() ?? []) : eventsIn(read.value, reading, progress);
       } catch (error) {
-        events = endOf(error, reading);
+        requireEnd(error, reading);
+        over = true;
       }
-      if (events === null) break;
       const finished = reader.complete;
       const parts: Part[] = [];
       const end = readEvents(events, reading, parts);
       const spoke = parts.some(says);
+      const lives = spoke || (events.length > 0 && thinks(reader, progress));
       if (spoke) {
         progress.wordless = 0;
         progress.goesOn ||= finished;
-        timeouts.pause();
-      } else timeouts.lend();
+      }
+      if (lives) timeouts.pause();
+      else timeouts.lend();
       const given = progress.started ? parts : begun(parts, { spoke, progress });
       for (let at = 0; at < given.length; at += PARTS_AT_ONCE)
         yield given.length <= PARTS_AT_ONCE ? given : given.slice(at, at + PARTS_AT_ONCE);
-      if (spoke) timeouts.resume();
+      if (lives) timeouts.resume();
       else timeouts.takeBack();
       if (end instanceof Failure) throw end;
       if (end === "done") {
@@ -77,7 +82,10 @@ export async function* readParts<Event>(
     const last = lastParts(reader);
     yield progress.started ? last : begun(last, { spoke: true, progress });
   } catch (error) {
-    throw error instanceof Failure ? afterDelivery(error, { ...progress, id: reader.id }) : error;
+    if (!(error instanceof Failure)) throw error;
+    const { started, early } = progress;
+    if (error.reason === "aborted" && !started && early !== null && isSpent(early)) yield [early];
+    throw afterOutput(error, { began: progress.started || reader.began, id: reader.id });
   } finally {
     timeouts.end();
     // The terminator is read: the connection may serve the next call.
@@ -85,8 +93,16 @@ export async function* readParts<Event>(
   }
 }
 
+/** Who leaves before the first word pays for what was told by then (money.md §4): it is handed over, and then the end. */
+const isSpent = (part: Part): boolean =>
+  part.type === "usage" && part.usage.promptTokens + part.usage.completionTokens > 0;
+
 /** Figures are no word of the answer, and an event is none beside what it says. */
 const says = ({ type }: Part): boolean => type !== "usage" && type !== "native";
+
+/** It has begun, and nothing of that is told: until its first word, events of any kind say that it is at work. */
+const thinks = ({ began, complete }: AnswerReader<never>, { started }: Progress): boolean =>
+  began && !complete && !started;
 
 /** What may be handed over before anything was; usage from before the first word goes in front of it. */
 function begun(parts: Part[], { spoke, progress }: { spoke: boolean; progress: Progress }): Part[] {
@@ -98,24 +114,18 @@ function begun(parts: Part[], { spoke, progress }: { spoke: boolean; progress: P
   return progress.early === null ? parts : [progress.early, ...parts];
 }
 
-/** The events of one read; null at the end. */
-function eventsIn<Event>(
-  read: Awaited<ReturnType<Source["read"]>>,
-  { framing }: Reading<Event>,
-  progress: Progress,
-): Event[] | null {
-  if (read.done) return null;
-  progress.wordless += read.value.byteLength;
+/** The events of one read. */
+function eventsIn<Event>(bytes: Uint8Array, { framing }: Reading<Event>, progress: Progress): Event[] {
+  progress.wordless += bytes.byteLength;
   if (progress.wordless > WORDLESS_BYTES_MAX)
     throw new Failure("broken", "unknown", "the upstream sent much and said nothing");
-  return framing.push(read.value);
+  return framing.push(bytes);
 }
 
-/** Where only the terminator is missing, a cut is an end too, and so is noise. */
-function endOf<Event>(error: unknown, { reader, timeouts }: Reading<Event>): null {
+/** Where only the terminator is missing, a cut is an end too, and so is noise; throws what it is elsewhere. */
+function requireEnd<Event>(error: unknown, { reader, timeouts }: Reading<Event>): void {
   const failure = error instanceof Failure ? error : (timeouts.reason ?? lost(error));
-  if (reader.complete && failure.reason !== "aborted") return null;
-  throw failure;
+  if (!reader.complete || failure.reason === "aborted") throw failure;
 }
 
 /** Appends what one read brought, and says how the stream ended with it; parts before a failure still count as delivered. */
@@ -137,19 +147,18 @@ function readEvents<Event>(
 }
 
 function lastParts(reader: AnswerReader<never>): Part[] {
-  if (!reader.complete)
-    throw new Failure("broken", "unknown", "the upstream's stream ended without a finish");
+  if (!reader.complete) throw incomplete(reader, "the upstream's stream ended without a finish");
   const parts: Part[] = [];
   reader.close(parts);
   return parts;
 }
 
-/** Once something was delivered, no word of the upstream proves that nothing ran. */
-function afterDelivery(
+/** Once the model has put something out, no word of the upstream proves that nothing ran. */
+function afterOutput(
   { reason, executed, message, upstream }: Failure,
-  { started, id }: Progress & { id: string | null },
+  { began, id }: { began: boolean; id: string | null },
 ): Failure {
-  if (!started) return new Failure(reason, executed, message, { ...upstream, id });
+  if (!began) return new Failure(reason, executed, message, { ...upstream, id });
   const late = executed === "no" && reason !== "content_filter" ? "server" : reason;
   return new Failure(late, "unknown", message, { ...upstream, id });
 }

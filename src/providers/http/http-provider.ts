@@ -152,11 +152,13 @@ async function answers<Event>(line: Line<Event>, timeouts: CallTimeouts): Promis
     const { reply } = await send({ url, method: "GET", headers: { ...OURS } }, line, timeouts);
     await reply.body?.cancel();
   } catch (error) {
-    const alive =
-      error instanceof Failure && (error.reason === "rejected" || error.reason === "rate_limited");
-    if (!alive) throw error;
+    if (!(error instanceof Failure) || !isAlive(error)) throw error;
   }
 }
+
+/** A 403 that says nothing of our account may be about a caller's request; where nobody asked anything it is ours. */
+const isAlive = ({ reason, upstream: { status } }: Failure): boolean =>
+  reason === "rate_limited" || (reason === "rejected" && status !== 403);
 
 const OURS = { "accept-encoding": "identity", "user-agent": "tollgate" } as const;
 

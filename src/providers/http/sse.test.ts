@@ -37,6 +37,23 @@ for (const [what, text, expected] of SAMPLES) {
   });
 }
 
+test("an event that lacks its blank line is given out at the end where it is whole, and no half of one", () => {
+  const rest = (text: string): string[] => {
+    const lines = new SseEvents();
+    lines.push(bytes(text));
+    return lines.rest();
+  };
+  for (const whole of ['data: {"a":1}', 'data: {"a":1}\n', 'data: {"a":1}\r', 'data: {"a":1}\r\n'])
+    expect(rest(`data: {}\n\n${whole}`)).toEqual(['{"a":1}']);
+  expect([rest("data: [DONE]"), rest(""), rest("data: {}\n\n"), rest(": ping")]).toEqual([
+    ["[DONE]"],
+    [],
+    [],
+    [],
+  ]);
+  expect([rest('data: {"a":'), rest("da"), rest("data: ")]).toEqual([[], [], []]);
+});
+
 test("an event without end fails instead of growing, also when it has many lines", () => {
   const long = "x".repeat(1024 * 1024);
   const oneLine = new SseEvents();

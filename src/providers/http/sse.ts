@@ -2,6 +2,7 @@
 // Bounded: an event that never ends is a broken upstream, not a growing buffer (money.md §12, fault 52).
 import type { Framing } from "../codec.ts";
 import { Failure } from "../failure.ts";
+import { readJson } from "./json.ts";
 
 /** One event may hold at most this many characters in this many lines, whatever the lines say. */
 export const EVENT_CHARACTERS_MAX = 8 * 1024 * 1024;
@@ -39,6 +40,13 @@ export class SseEvents implements Framing<string> {
       this.failure = error;
     }
     return events;
+  }
+
+  /** Some close the connection right behind the last line, which may be the usage, or the terminator. */
+  rest(): string[] {
+    const events: string[] = [];
+    if (this.failure === null) this.split("\n\n", events);
+    return events.filter((data) => data.startsWith("[DONE]") || readJson(data) !== undefined);
   }
 
   private split(text: string, events: string[]): void {

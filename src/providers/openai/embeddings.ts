@@ -80,6 +80,7 @@ const textOf = (input: string | readonly number[]): string =>
 /** Reads an answer to as many inputs as were sent. Nothing of it is text: what it cost is its usage alone. */
 export class EmbeddingsReader implements AnswerReader<string> {
   id: string | null = null;
+  readonly began = false; // of a whole answer nobody asks
   complete = false;
   usageTold = false;
   vectors: readonly string[] = [];
@@ -102,7 +103,7 @@ export class EmbeddingsReader implements AnswerReader<string> {
       prompt_tokens: usage["prompt_tokens"] ?? usage["total_tokens"],
       ...NO_OUTPUT,
     });
-    if (told === null) return;
+    if (told === null || told.promptTokens === 0) return; // vectors are of some text: a zero is none of its figures
     this.usageTold = true;
     parts.push({ type: "usage", usage: told });
   }

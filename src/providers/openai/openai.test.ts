@@ -102,14 +102,14 @@ test("a whole answer keeps text, reasoning, refusal, calls, annotations, log pro
   });
 });
 
-test("an answer that lacks a choice is broken, log probabilities that nobody asked for are dropped", async () => {
+test("an answer that lacks a choice is none, log probabilities that nobody asked for are dropped", async () => {
   const logprobs = { content: [{ token: "a" }] };
   const body = JSON.stringify({ choices: [{ message: { content: "a" }, logprobs, finish_reason: "stop" }] });
   await using upstream = await startUpstream(({ socket }) => socket.write(httpReply(200, body)));
   const provider = providerAt(upstream.url);
   expect((await provider.complete(providerCall())).choices[0]?.logprobs).toBeNull();
   const failure = await failureOf(provider.complete(providerCall({ request: chatRequest({ n: 2 }) })));
-  expect(failure).toMatchObject({ reason: "broken", executed: "unknown" });
+  expect(failure).toMatchObject({ reason: "no_answer", executed: "unknown" });
 });
 
 test("a stream gives its parts, its finish and its usage last, and the upstream's id", async () => {
@@ -170,7 +170,7 @@ test("a missing [DONE], or a cut after the last finish, is a good end", async ()
   }
 });
 
-test("a stream without a finish is broken, however it ends, and so is one choice of two", async () => {
+test("a stream without a finish is broken, however it ends; one choice of two is no answer", async () => {
   const begun = event(delta({ content: "a" }));
   const half = begun + event(delta({}, "stop")) + DONE;
   const rows: [string, number][] = [
@@ -186,7 +186,8 @@ test("a stream without a finish is broken, however it ends, and so is one choice
     const end = (): void => void upstream.got[0]?.socket.destroy();
     const { parts, failure } = await collect(providerAt(upstream.url), call, end);
     expect(text(parts)).toBe("a");
-    expect(failure).toMatchObject({ reason: "broken", executed: "unknown", upstream: { id: "up-1" } });
+    const reason = n === 2 ? "no_answer" : "broken";
+    expect(failure).toMatchObject({ reason, executed: "unknown", upstream: { id: "up-1" } });
   }
 });
 
@@ -306,6 +307,7 @@ test("a probe is content with any sign of life, and fails on our account, 5xx an
     [404, true],
     [429, true],
     [401, false],
+    [403, false],
     [503, false],
     [500, false],
   ] as const) {

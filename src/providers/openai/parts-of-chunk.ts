@@ -1,6 +1,7 @@
 // One parsed chunk of an OpenAI-shaped stream → parts. Keeps what must be remembered across chunks: tool calls, which
 // choices have finished and how, and citations (wire.md §8.2). Finishes come last: some upstreams repeat
 // theirs on every chunk, and no text may be lost behind it; citations once and before it, as clients keep only the last list.
+import { serviceTierOf } from "../../domain/token-classes.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { Annotations } from "./annotations.ts";
 import { readFinishReason } from "./finish-reason.ts";
@@ -33,11 +34,16 @@ export class ChunkReader implements AnswerReader<string> {
   private serviceTier: string | null = null;
   /** The upstream has reported its usage, be it for the first time. */
   usageTold = false;
+  began = false;
   constructor(private readonly options: ReaderOptions) {}
 
   /** Every choice has had its finish. */
   get complete(): boolean {
     return this.finishes.size >= this.options.choices;
+  }
+
+  get partly(): boolean {
+    return this.finishes.size > 0;
   }
 
   /** One server-sent event: a chunk, an error, or the terminator. */
@@ -61,18 +67,21 @@ export class ChunkReader implements AnswerReader<string> {
     if (this.id === null && typeof id === "string" && id !== "") this.id = id.slice(0, ID_CHARACTERS_MAX);
     let within: unknown;
     if (Array.isArray(choices)) {
-      for (const choice of choices as unknown[]) {
+      const places = isUnnumbered(choices);
+      for (const [place, choice] of (choices as unknown[]).entries()) {
         if (!isObject(choice)) continue;
+        if (places) choice["index"] = place;
         this.readChoice(choice, parts);
         within ??= choice["usage"];
       }
     }
     const usage = chunk["usage"] ?? within ?? besides(chunk["x_groq"]);
     const tier = chunk["service_tier"];
-    if (typeof tier === "string") this.serviceTier = tier;
+    if (typeof tier === "string") this.serviceTier = serviceTierOf(tier);
     const figures = usage ? readUsage(usage, this.serviceTier) : null;
     if (figures === null) return;
     this.usageTold = true;
+    this.began ||= figures.completionTokens > 0;
     parts.push({ type: "usage", usage: figures });
   }
 
@@ -99,6 +108,7 @@ export class ChunkReader implements AnswerReader<string> {
     if (typeof index !== "number" || !Number.isInteger(index)) return;
     if (index < 0 || index >= this.options.choices) return;
     const delta = choice["delta"] ?? choice["message"];
+    this.began ||= hasOutput(delta) || isFilled(choice["finish_reason"]);
     if (isObject(delta)) this.readDelta(choice, index, delta, parts);
     const word = choice["finish_reason"];
     if (typeof word !== "string" || word === "") return;
@@ -146,6 +156,17 @@ export class ChunkReader implements AnswerReader<string> {
     return tools;
   }
 }
+
+/** Several at once, of which none says which it is: they stand in their order. One alone without an index is the first. */
+export const isUnnumbered = (choices: readonly unknown[]): boolean =>
+  choices.length > 1 && choices.every((choice) => isObject(choice) && (choice["index"] ?? null) === null);
+
+/** A role alone is said before the model begins; what else stands beside it is the model's, known here or not. */
+const hasOutput = (delta: unknown): boolean =>
+  isObject(delta) && Object.entries(delta).some(([name, value]) => name !== "role" && isFilled(value));
+
+const isFilled = (value: unknown): boolean =>
+  typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 
 /** Groq once told its usage here only. */
 const besides = (extension: unknown): unknown => (isObject(extension) ? extension["usage"] : null);

@@ -6,6 +6,13 @@ import { Failure } from "../failure.ts";
 import type { Part } from "../provider.ts";
 import { isObject } from "../http/json.ts";
 
+/** As other shapes have them; a longer one is no id, and is not kept. */
+const ID_CHARACTERS_MAX = 512;
+/** Of what is kept for calls of an answer: arguments before their name. */
+const HELD_CHARACTERS_MAX = 4 * 1024 * 1024;
+/** Of state that goes back to its provider; beyond it it is not kept, and the next turn is sent without. */
+const EXTRA_CHARACTERS_MAX = 4 * 1024 * 1024;
+
 interface Call {
   /** The upstream's id, "" when it said none. */
   id: string;
@@ -25,6 +32,8 @@ export class ToolCalls {
   /** The last one of each id. */
   private readonly byId = new Map<string, Call>();
   private begun = 0;
+  private heldCharacters = 0;
+  private extraCharacters = 0;
   private readonly usedIds = new Set<string>();
 
   constructor(
@@ -52,12 +61,25 @@ export class ToolCalls {
     const called = isObject(fragment["function"]) ? fragment["function"] : {};
     const name = typeof called["name"] === "string" ? called["name"] : "";
     const call = this.callOf(fragment, name);
-    if (isObject(fragment["extra_content"])) call.extra ??= fragment["extra_content"];
+    if (isObject(fragment["extra_content"])) call.extra ??= this.bounded(fragment["extra_content"]);
     if (call.index === null && name !== "") this.begin(call, { name, parts });
     const text = argumentText(called["arguments"]);
     if (text === "") return;
-    if (call.index === null) call.held += text;
+    if (call.index === null) this.hold(call, text);
     else parts.push({ type: "tool_arguments", choice: this.choice, index: call.index, text });
+  }
+
+  private hold(call: Call, text: string): void {
+    this.heldCharacters += text.length;
+    if (this.heldCharacters > HELD_CHARACTERS_MAX)
+      throw new Failure("broken", "unknown", "the upstream told arguments of calls that it does not name");
+    call.held += text;
+  }
+
+  private bounded(extra: Record<string, unknown>): Record<string, unknown> | null {
+    if (this.extraCharacters > EXTRA_CHARACTERS_MAX) return null;
+    this.extraCharacters += JSON.stringify(extra).length;
+    return this.extraCharacters > EXTRA_CHARACTERS_MAX ? null : extra;
   }
 
   private begin(call: Call, { name, parts }: { name: string; parts: Part[] }): void {
@@ -68,13 +90,18 @@ export class ToolCalls {
     this.usedIds.add(id);
     const part = { type: "tool_call", choice, index, id, name } as const;
     parts.push(call.extra === null ? part : { ...part, extraContent: { [this.family]: call.extra } });
-    if (call.held !== "") parts.push({ type: "tool_arguments", choice, index, text: call.held });
+    call.extra = null;
+    if (call.held === "") return;
+    parts.push({ type: "tool_arguments", choice, index, text: call.held });
+    this.heldCharacters -= call.held.length;
+    call.held = "";
   }
 
   /** The call that a fragment belongs to: by index, else by id, else the last one; or a new one. */
   private callOf(fragment: Record<string, unknown>, name: string): Call {
     const at = typeof fragment["index"] === "number" ? fragment["index"] : null;
-    const id = typeof fragment["id"] === "string" ? fragment["id"] : "";
+    const told = fragment["id"];
+    const id = typeof told === "string" && told.length <= ID_CHARACTERS_MAX ? told : "";
     const known = this.known({ at, id, name });
     if (known === undefined) return this.add(at, id);
     if (known.id === "" && id !== "") {

@@ -126,6 +126,7 @@ class Frames implements Framing<Frame> {
 class TelegramReader implements AnswerReader<Frame> {
   id: string | null = null;
   usageTold = false;
+  began = false;
   private reason: FinishReason | null = null;
   private heard = 0;
 
@@ -139,6 +140,7 @@ class TelegramReader implements AnswerReader<Frame> {
         this.id = text;
         return null;
       case "W":
+        this.began = true;
         parts.push({ type: "text", choice: 0, text });
         return null;
       case "U":

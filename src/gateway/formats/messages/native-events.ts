@@ -12,11 +12,15 @@ const BEGUN_BY: Record<string, object> = {
   thinking_delta: { type: "thinking", thinking: "", signature: "" },
 };
 
+/** Of all that is told of its end: as much as one event may say. */
+const LAST_CHARACTERS_MAX = 8 * 1024 * 1024;
+
 export class NativeEvents {
   /** Its last words, which wait for ours. */
   last: JsonObject | null = null;
   /** Open blocks: our index by theirs, the same unless they count oddly. */
   private readonly open = new Map<number, number>();
+  private lastCharacters = 0;
   private blocks = 0;
   /** How the vendor prints what grows the block that began last; anything else is read whole. */
   private growing = "";
@@ -61,7 +65,7 @@ export class NativeEvents {
         return text;
       }
       case "message_delta":
-        this.note(read(data));
+        this.note(data);
         return "";
       case "message_stop":
         return "";
@@ -95,7 +99,11 @@ export class NativeEvents {
   }
 
   /** It may be told in pieces: what comes later stands, what was told before stays. */
-  private note(told: JsonObject): void {
+  private note(data: string): void {
+    this.lastCharacters += data.length;
+    if (this.lastCharacters > LAST_CHARACTERS_MAX)
+      throw new Error("the end of the message was told without end");
+    const told = read(data);
     const merged = (name: "delta" | "usage"): JsonObject => ({
       ...objectOf(this.last?.[name]),
       ...objectOf(told[name]),

@@ -29,6 +29,7 @@ function relayed(data: readonly string[], end: FinishReason | Refusal, numbered 
   const reader = new NativeReader(new ResponsesReader("issuer"));
   const parts: Part[] = [];
   for (const one of data) reader.event(one, parts);
+  if (reader.complete) reader.close(parts);
   const stream = printerOf().stream(HEAD, numbered);
   let raw = stream.begin(GATEWAY);
   for (const part of shown(parts)) raw += stream.part(part);

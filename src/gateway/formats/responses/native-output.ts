@@ -1,5 +1,6 @@
 // What an upstream of this very shape has told of its output (surfaces.md §4): its events go on as they come, and what it opened can be
 // closed in its place where it is cut.
+import { ANSWER_BYTES_MAX } from "../../../domain/answer-size.ts";
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { ShownPart } from "../format.ts";
@@ -28,6 +29,8 @@ const NAME = /^[a-z_.]{1,64}$/;
 const CALLS = new Set(["function_call", "custom_tool_call"]);
 
 export class NativeOutput {
+  /** Of events whose items and parts are kept. */
+  private keptCharacters = 0;
   private readonly items = new Map<number, NativeItem>();
   private readonly calls: NativeItem[] = [];
   /** Of messages, and of thoughts, the part that began last. */
@@ -38,15 +41,15 @@ export class NativeOutput {
   goesOn(event: string, data: string): boolean {
     switch (event) {
       case "response.output_item.added":
-        return this.opened(read(data));
+        return this.opened(this.kept(data));
       case "response.output_item.done":
-        return this.closed(read(data));
+        return this.closed(this.kept(data));
       case "response.content_part.added":
       case "response.reasoning_summary_part.added":
-        return this.began(read(data));
+        return this.began(this.kept(data));
       case "response.content_part.done":
       case "response.reasoning_summary_part.done":
-        return this.ended(read(data));
+        return this.ended(this.kept(data));
       default:
         return NAME.test(event);
     }
@@ -80,6 +83,13 @@ export class NativeOutput {
     let events = "";
     for (const item of this.items.values()) if (item.open) events += closing(item, line, status);
     return events;
+  }
+
+  /** Read, within what a whole answer may be. Throws beyond it: the stream ends there. */
+  private kept(data: string): JsonObject {
+    this.keptCharacters += data.length;
+    if (this.keptCharacters > ANSWER_BYTES_MAX) throw new Error("the output is more than an answer may be");
+    return read(data);
   }
 
   /** All items, in the order of the output. */

@@ -19,6 +19,7 @@ export class ResponsesReader implements AnswerReader<string> {
   id: string | null = null;
   complete = false;
   usageTold = false;
+  began = false;
   private reason: FinishReason = "stop";
   private body: JsonObject = {};
   /** Our index of a call by its place in the output. */
@@ -41,6 +42,7 @@ export class ResponsesReader implements AnswerReader<string> {
     const event = readObject(data, "the upstream sent an event");
     const { type, response } = event;
     if (typeof type !== "string") return event["error"] ? errorOf(event) : null;
+    this.began ||= event["output_index"] !== undefined;
     switch (type) {
       case "response.output_text.delta":
         return this.say("text", event, parts);
@@ -61,6 +63,7 @@ export class ResponsesReader implements AnswerReader<string> {
         this.end(isObject(response) ? response : {}, parts);
         return "done";
       case "response.failed":
+        this.began ||= isObject(response) && hasOutput(response);
         return errorOf(isObject(response) ? (response["error"] ?? {}) : {});
       case "error":
         return errorOf(event);
@@ -95,6 +98,7 @@ export class ResponsesReader implements AnswerReader<string> {
   }
 
   private say(type: "text" | "refusal" | "reasoning", event: JsonObject, parts: Part[]): null {
+    this.began = true;
     const { delta } = event;
     this.heard.add(placeOf(event));
     if (typeof delta === "string" && delta !== "") parts.push({ type, choice: 0, text: delta });
@@ -170,6 +174,11 @@ export class ResponsesReader implements AnswerReader<string> {
       }
   }
 }
+
+/** A response that failed tells what it had put out by then, or how much that was. */
+const hasOutput = (response: JsonObject): boolean =>
+  (Array.isArray(response["output"]) && response["output"].length > 0) ||
+  (readResponsesUsage(response["usage"], response)?.completionTokens ?? 0) > 0;
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 

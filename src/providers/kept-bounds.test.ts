@@ -1,0 +1,149 @@
+// What a reader keeps of an answer beside what it hands over is bounded, whatever the upstream sends: events of megabytes, each as
+// long as an event may be, with a word between them, so that none of the bounds of a stream is met.
+import { heapStats } from "bun:jsc";
+import { expect, test } from "bun:test";
+import { NativeEvents } from "../gateway/formats/messages/native-events.ts";
+import { NativeOutput } from "../gateway/formats/responses/native-output.ts";
+import { ClaudeReader } from "./anthropic/reader.ts";
+import { ConverseReader } from "./bedrock/answer-reader.ts";
+import { GeminiReader } from "./google/answer-reader.ts";
+import { ChunkReader } from "./openai/parts-of-chunk.ts";
+import type { Part } from "./provider.ts";
+
+const MEGABYTES = 1024 * 1024;
+const EVENTS = 60;
+/** Of 240 that are sent; a whole answer may have as many as 64. */
+const GROWTH_BYTES_MAX = 80 * MEGABYTES;
+
+/** Different ones each time, which no reader can tell apart from the last. */
+const long = (n: number): string => `${n}`.padEnd(4 * MEGABYTES, `${n % 10}`);
+
+/** By how much memory grew over what is fed, as long as that is taken. */
+function grown(reader: object, feed: (n: number) => void): number {
+  const size = (): number => {
+    Bun.gc(true);
+    return heapStats().heapSize;
+  };
+  const before = size();
+  let gaveUp: unknown = null;
+  try {
+    for (let n = 0; n < EVENTS; n += 1) feed(n);
+  } catch (error) {
+    gaveUp = error; // that bounds it, too
+  }
+  const after = size();
+  expect(reader).toBeObject(); // and lives until here
+  if (gaveUp instanceof Error) expect(gaveUp.message).toMatch(/more|without end|does not name/);
+  return after - before;
+}
+
+const claude = (events: (n: number) => object[]) => {
+  const reader = new ClaudeReader();
+  return grown(reader, (n) => {
+    for (const event of events(n)) reader.event(JSON.stringify(event), []);
+  });
+};
+const started = (n: number, content_block: object): object => ({
+  type: "content_block_start",
+  index: n,
+  content_block,
+});
+const stopped = (n: number): object => ({ type: "content_block_stop", index: n });
+const openai = (delta: (n: number) => object) => {
+  const reader = new ChunkReader({ choices: 1, logprobs: false, family: "x" });
+  return grown(reader, (n) => reader.event(JSON.stringify({ choices: [{ index: 0, delta: delta(n) }] }), []));
+};
+const bedrock = (events: (n: number) => [string, object][]) => {
+  const reader = new ConverseReader("claude");
+  return grown(reader, (n) => {
+    for (const [type, payload] of events(n))
+      reader.event({ kind: "event", type, payload: JSON.stringify(payload) }, []);
+  });
+};
+
+const ROWS: Record<string, () => number> = {
+  "members of usage, under ever new names": () =>
+    claude((n) => [{ type: "message_delta", delta: {}, usage: { output_tokens: n, [`m${n}`]: long(n) } }]),
+  "sealed thoughts": () =>
+    claude((n) => [started(n, { type: "redacted_thinking", data: long(n) }), stopped(n)]),
+  "sealed thoughts that do not end": () =>
+    claude((n) => [started(n, { type: "redacted_thinking", data: long(n) })]),
+  "data of other blocks": () => claude((n) => [started(n, { type: "text", text: "", data: long(n) })]),
+  "kinds of blocks": () => claude((n) => [started(n, { type: long(n) })]),
+  signatures: () => claude((n) => [started(n, { type: "thinking", thinking: "", signature: long(n) })]),
+  "arguments that calls begin with": () =>
+    claude((n) => [started(n, { type: "tool_use", id: `t${n}`, name: "f", input: { a: long(n) } })]),
+  "cited pages": () =>
+    claude((n) => [
+      started(n, {
+        type: "text",
+        text: "",
+        citations: [{ url: `https://a/${long(n)}`, title: { a: long(n) } }],
+      }),
+    ]),
+  "arguments of a call without a name": () =>
+    openai((n) => ({ tool_calls: [{ index: n, id: `c${n}`, function: { arguments: long(n) } }] })),
+  "ids of calls": () => openai((n) => ({ tool_calls: [{ index: n, id: long(n), function: { name: "f" } }] })),
+  "state of calls": () =>
+    openai((n) => ({ tool_calls: [{ index: n, id: `c${n}`, extra_content: { a: long(n) } }] })),
+  "sealed thoughts of Converse": () =>
+    bedrock((n) => [
+      [
+        "contentBlockDelta",
+        { contentBlockIndex: n, delta: { reasoningContent: { redactedContent: long(n) } } },
+      ],
+      ["contentBlockStop", { contentBlockIndex: n }],
+    ]),
+  "places that are none": () =>
+    bedrock((n) => [
+      [
+        "contentBlockStart",
+        { contentBlockIndex: long(n), start: { toolUse: { toolUseId: "t", name: "f" } } },
+      ],
+    ]),
+  "items of a Responses stream": () => {
+    const output = new NativeOutput();
+    return grown(output, (n) => {
+      const event = { output_index: n, item: { type: "reasoning", encrypted_content: long(n) } };
+      output.goesOn("response.output_item.added", JSON.stringify(event));
+    });
+  },
+  "ends of a message": () => {
+    const events = new NativeEvents(() => "");
+    return grown(events, (n) => {
+      events.shown("message_delta", JSON.stringify({ delta: { [`m${n}`]: long(n) } }));
+    });
+  },
+};
+
+test.each(Object.entries(ROWS))("%s", (_, growth) => {
+  expect(growth()).toBeLessThan(GROWTH_BYTES_MAX);
+});
+
+test("what is given back with calls is bounded over the answer", () => {
+  const given = (parts: Part[]): number =>
+    parts.reduce(
+      (sum, part) => sum + JSON.stringify("extraContent" in part ? part.extraContent : "").length,
+      0,
+    );
+  const sealed: Part[] = [];
+  const claudes = new ClaudeReader();
+  const signed: Part[] = [];
+  const geminis = new GeminiReader({ choices: 1, topLogprobs: null, issuer: () => "i" });
+  for (let n = 0; n < EVENTS; n += 1) {
+    const data = long(n).slice(0, 0.9 * MEGABYTES);
+    for (const event of [
+      started(0, { type: "redacted_thinking", data }),
+      stopped(0),
+      started(0, { type: "tool_use", id: `t${n}`, name: "f" }),
+      stopped(0),
+    ])
+      claudes.event(JSON.stringify(event), sealed);
+    const parts = [{ functionCall: { name: "f", args: {} }, thoughtSignature: data }];
+    geminis.event(JSON.stringify({ candidates: [{ content: { parts } }] }), signed);
+  }
+  for (const parts of [sealed, signed]) {
+    expect(given(parts)).toBeLessThan(10 * MEGABYTES);
+    expect(parts.filter(({ type }) => type === "tool_call")).toHaveLength(EVENTS);
+  }
+});
