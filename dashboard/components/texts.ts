@@ -20,6 +20,9 @@ export const stateTexts = {
   stale: "old",
   updated: (span: string) => `Updated ${span} ago.`,
   reconnecting: "Reconnecting",
+  former: "Loading. What stands here is of before.",
+  renewing: "of before, being renewed",
+  unread: (what: string) => `Could not be read: ${what}`,
 } as const;
 
 export const tableTexts = {

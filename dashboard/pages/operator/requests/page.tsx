@@ -8,7 +8,7 @@ import { sessionQuery } from "../../../api/session.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { FileLink, Link } from "../../../components/link.tsx";
 import { Page } from "../../../components/page.tsx";
-import { Empty, Loading, Trouble } from "../../../components/states.tsx";
+import { Empty, Former, Loading, Trouble } from "../../../components/states.tsx";
 import { operatorPageNames } from "../../../components/texts.ts";
 import { type Filters, type SetFilters, stringifySearch } from "../../../filters.ts";
 import { formatTime } from "../../../format/time.ts";
@@ -64,7 +64,9 @@ export function OperatorRequestsPage() {
       <Trouble query={requests} />
       {requests.isPending && <Loading lines={8} />}
       {requests.data !== undefined && (
-        <Found of={requests.data} filters={listed} columns={columns} set={set} />
+        <Former query={requests}>
+          <Found of={requests.data} filters={listed} columns={columns} set={set} />
+        </Former>
       )}
       <Pages of={requests.data} before={before} busy={requests.isPlaceholderData} set={set} />
     </Page>
