@@ -157,6 +157,12 @@ export const operatorPageNames = {
   account: "Account",
 } as const;
 
+/** Those that the ledger charged, as Usage, statements and everything else that adds up charges count them. */
+export const chargedTexts = {
+  requests: "Charged requests",
+  count: (count: string | number) => counted(count, "charged request"),
+} as const;
+
 /** What became of a request, in words; the same on every page. */
 export const activityStateNames: Record<ActivityState, string> = {
   running: "running",

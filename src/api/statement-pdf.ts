@@ -96,7 +96,7 @@ class StatementPage {
       const head = { y: this.y, size: 8, grey: 0.4 };
       this.pdf.text("Model", { ...head, x: LEFT });
       this.pdf.text("Key", { ...head, x: 225 });
-      this.pdf.text("Requests", { ...head, x: 440, right: true });
+      this.pdf.text("Charged requests", { ...head, x: 440, right: true });
       this.pdf.text("Amount", { ...head, x: RIGHT, right: true });
       this.y += LINE;
     };
