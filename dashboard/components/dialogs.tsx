@@ -122,6 +122,21 @@ const Warning = ({ children }: { children: ReactNode }) => (
   </Alert>
 );
 
+/** In the place of the buttons, before what was typed is lost. */
+const Lose = ({ onClose, onStay }: { onClose: () => void; onStay: () => void }) => (
+  <Group justify="space-between" gap="xs" role="alert">
+    <Text size="sm">{dialogTexts.lose}</Text>
+    <Group gap="xs">
+      <Button variant="default" autoFocus onClick={onStay}>
+        {dialogTexts.stay}
+      </Button>
+      <Button color="red" onClick={onClose}>
+        {dialogTexts.discard}
+      </Button>
+    </Group>
+  </Group>
+);
+
 interface Manner {
   danger?: boolean;
   done?: boolean;
@@ -133,14 +148,23 @@ function Frame(props: FrameProps & Manner) {
   const { title, onClose, onSubmit, action, mutation, children } = props;
   const { disabled = false, size = "md", danger = false, done = false, quiet = false } = props;
   const [changed, setChanged] = useState(false);
+  const [asking, setAsking] = useState(false);
   useFocusBack();
+  // Escape and the cross are a slip as often as they are meant; Cancel says what it does.
+  const leave = (): void => {
+    if (changed && !danger && !done) setAsking(!asking);
+    else onClose();
+  };
   return (
-    <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={!changed}>
+    <Modal opened onClose={leave} title={title} size={size} closeOnClickOutside={!changed}>
       <Form
         onSubmit={onSubmit}
         onChanged={() => setChanged(true)}
         error={quiet ? null : mutation.error}
         actions={
+          asking ? (
+            <Lose onClose={onClose} onStay={() => setAsking(false)} />
+          ) : (
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
               {done ? dialogTexts.close : dialogTexts.cancel}
@@ -157,6 +181,7 @@ function Frame(props: FrameProps & Manner) {
               </Button>
             )}
           </Group>
+          )
         }
       >
         {children}

@@ -135,7 +135,7 @@ function ResolveDialog({ of, onClose }: { of: Quarantined; onClose: () => void }
         {of.reason}
       </Text>
       <TextInput
-        label={words.amount}
+        label={words.amount} data-field="charge_usd"
         description={words.amountHelp}
         inputMode="decimal"
         leftSection="$"
@@ -152,7 +152,7 @@ function ResolveDialog({ of, onClose }: { of: Quarantined; onClose: () => void }
         onChange={(event) => setRelease(event.currentTarget.checked)}
       />
       <TextInput
-        label={words.reason}
+        label={words.reason} data-field="reason"
         description={words.reasonHelp}
         maxLength={500}
         value={reason}

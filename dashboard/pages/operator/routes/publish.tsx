@@ -50,7 +50,7 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
             onChange={(file) => void file?.text().then(change)}
           />
           <Textarea
-            label={words.jws}
+            label={words.jws} data-field="jws"
             autosize
             minRows={3}
             maxRows={6}
