@@ -25,6 +25,12 @@ export const stateTexts = {
   unread: (what: string) => `Could not be read: ${what}`,
 } as const;
 
+export const pageTexts = {
+  fallen: (asked: readonly string[]) =>
+    `The address asks for ${asked.map((one) => `“${one}”`).join(", ")}, which this page does not know: it shows what it would without.`,
+  leaveOut: "Remove it from the address",
+} as const;
+
 export const tableTexts = {
   more: "Show more",
   columns: (count: number) => (count === 1 ? "Show one more column" : `Show ${count} more columns`),

@@ -33,15 +33,16 @@ async function holdBack({ page }: Visitor, address: RegExp): Promise<() => void>
   });
   return resolve;
 }
-const isBusy = (part: Locator): Promise<boolean> =>
-  part.evaluate((element: Element) => element.closest("[aria-busy]") !== null);
-const opacityOf = (part: Locator): Promise<number> =>
-  part.evaluate((element: Element) => {
-    let opacity = 1;
-    for (let at: Element | null = element; at !== null; at = at.parentElement)
-      opacity *= Number(getComputedStyle(at).opacity);
-    return opacity;
-  });
+const isBusy = async (part: Locator): Promise<boolean> =>
+  (await part.locator("xpath=ancestor-or-self::*[@aria-busy]").count()) > 0;
+/** Of what it is in, too. */
+const opacityOf = async (part: Locator): Promise<number> => {
+  const around = await part.locator("xpath=ancestor-or-self::*").all();
+  const each = await Promise.all(
+    around.map((one) => one.evaluate("(element) => Number(getComputedStyle(element).opacity)")),
+  );
+  return each.reduce<number>((product, opacity) => product * Number(opacity), 1);
+};
 
 const LISTS = [
   {
