@@ -37,11 +37,12 @@ const isBusy = async (part: Locator): Promise<boolean> =>
   (await part.locator("xpath=ancestor-or-self::*[@aria-busy]").count()) > 0;
 /** Of what it is in, too. */
 const opacityOf = async (part: Locator): Promise<number> => {
-  const around = await part.locator("xpath=ancestor-or-self::*").all();
-  const each = await Promise.all(
-    around.map((one) => one.evaluate("(element) => Number(getComputedStyle(element).opacity)")),
-  );
-  return each.reduce<number>((product, opacity) => product * Number(opacity), 1);
+  const each = await part
+    .locator("xpath=ancestor-or-self::*")
+    .evaluateAll((around) =>
+      around.map((one) => Number(one.ownerDocument.defaultView?.getComputedStyle(one).opacity)),
+    );
+  return each.reduce((product, opacity) => product * opacity, 1);
 };
 
 const LISTS = [
