@@ -137,7 +137,7 @@ test("Escape and the cross ask before what was typed is lost; Cancel does not, n
   await form.getByLabel(keys.name, { exact: true }).fill("Half typed");
   await form.getByRole("button", { name: dialogTexts.cancel, exact: true }).click();
   await form.waitFor({ state: "detached" });
-});
+}, 60_000);
 
 test("a refusal names fields by their labels, not by what the API calls them", async () => {
   const { page } = visitor;
