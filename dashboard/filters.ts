@@ -64,7 +64,10 @@ function noteFallbacks(reader: string, wrong: Readonly<Record<string, string>> |
   for (const tell of watchers) tell();
 }
 
-function useFallbacks(found: Readonly<Record<string, string>>, filters: Readonly<Record<string, string>>): void {
+function useFallbacks(
+  found: Readonly<Record<string, string>>,
+  filters: Readonly<Record<string, string>>,
+): void {
   const reader = useId();
   useEffect(() => {
     const wrong = Object.entries(found).filter(([name, value]) => value !== "" && filters[name] !== value);

@@ -42,7 +42,8 @@ export function AccountForm({ action, mutation, onSubmit, email: invited, childr
       }
     >
       <TextInput
-        label={words.name} data-field="name"
+        label={words.name}
+        data-field="name"
         autoComplete="name"
         required
         withAsterisk={false}
@@ -52,7 +53,8 @@ export function AccountForm({ action, mutation, onSubmit, email: invited, childr
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <TextInput
-        label={words.email} data-field="email"
+        label={words.email}
+        data-field="email"
         type="email"
         autoComplete="username"
         required
@@ -69,7 +71,8 @@ export function AccountForm({ action, mutation, onSubmit, email: invited, childr
 
 export const NewPassword = (props: { value: string; onChange: (value: string) => void; label?: string }) => (
   <PasswordInput
-    label={props.label ?? words.password} data-field="password"
+    label={props.label ?? words.password}
+    data-field="password"
     description={words.passwordHelp}
     autoComplete="new-password"
     required

@@ -120,7 +120,13 @@ export function DataTable<Row>({
           </Table.Thead>
           <Table.Tbody>
             <Folded value={goneTitles}>
-              <Rows rows={drawn} columns={columns} classes={classes} rowKey={rowKey} onOpen={onOpen && open} />
+              <Rows
+                rows={drawn}
+                columns={columns}
+                classes={classes}
+                rowKey={rowKey}
+                onOpen={onOpen && open}
+              />
             </Folded>
           </Table.Tbody>
           {columns.some(({ total }) => total !== undefined) && (

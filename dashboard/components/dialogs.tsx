@@ -165,22 +165,22 @@ function Frame(props: FrameProps & Manner) {
           asking ? (
             <Lose onClose={onClose} onStay={() => setAsking(false)} />
           ) : (
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
-              {done ? dialogTexts.close : dialogTexts.cancel}
-            </Button>
-            {!done && (
-              <Button
-                className="names"
-                type="submit"
-                {...(danger && { color: "red" })}
-                loading={mutation.isPending}
-                disabled={disabled}
-              >
-                {action}
+            <Group justify="flex-end" gap="xs">
+              <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
+                {done ? dialogTexts.close : dialogTexts.cancel}
               </Button>
-            )}
-          </Group>
+              {!done && (
+                <Button
+                  className="names"
+                  type="submit"
+                  {...(danger && { color: "red" })}
+                  loading={mutation.isPending}
+                  disabled={disabled}
+                >
+                  {action}
+                </Button>
+              )}
+            </Group>
           )
         }
       >

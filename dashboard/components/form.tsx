@@ -63,7 +63,8 @@ function inLabels(error: ApiError, fields: readonly Element[]): ApiError {
     const named = name.includes("_") ? new RegExp(`\\b${name}\\b`, "g") : new RegExp(`^${name}(?=:? )`);
     message = message.replace(named, `“${label}”`);
   }
-  return message === error.message ? error : new ApiError({ ...error, message });
+  const { status, code, requestId, param, step } = error;
+  return message === error.message ? error : new ApiError({ status, code, requestId, param, step, message });
 }
 
 const labelOf = (field: Element): string => {

@@ -178,7 +178,8 @@ function RateForm({
         {RATE_DIMENSIONS.map((name) => (
           <NumberInput
             key={name}
-            label={words.dimensions[name]} data-field={name}
+            label={words.dimensions[name]}
+            data-field={name}
             description={holds(of, name)}
             w={{ base: "100%", sm: 186 }}
             min={1}

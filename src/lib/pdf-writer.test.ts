@@ -53,7 +53,15 @@ function copied(file: string): string[] {
 }
 
 test("names beyond WinAnsi are written with their own signs, which can be copied", () => {
-  const names = ["Łódź Zażółć gęślą jaźń", "Žižkov, İstanbul, Điện Biên", "Ελλάδα", "Москва, Київ", "Հայաստան", "საქართველო", "ﬁ → ≤ ₽"];
+  const names = [
+    "Łódź Zażółć gęślą jaźń",
+    "Žižkov, İstanbul, Điện Biên",
+    "Ελλάδα",
+    "Москва, Київ",
+    "Հայաստան",
+    "საქართველო",
+    "ﬁ → ≤ ₽",
+  ];
   const file = written(names);
   expect(copied(file)).toEqual(names);
   expect(file).not.toContain("(?");

@@ -112,7 +112,8 @@ async function paid(on: ReceivePorts, event: Paid): Promise<Verdict> {
   if (contradiction !== null) return refused(contradiction, order);
   const outcome = await creditOrder(on, order, event, async () => {
     if (order.purpose === "auto_top_up") await on.automatic.mayTryAgain(order.organizationId);
-    if (event.keepCard && event.paymentId !== null) await keepCard(on, order, event.paymentId, event.paidAtMs);
+    if (event.keepCard && event.paymentId !== null)
+      await keepCard(on, order, event.paymentId, event.paidAtMs);
   });
   if (outcome === "refused") return refused("its reference was credited with another amount", order);
   return { outcome, detail: null, order };

@@ -104,20 +104,27 @@ describe.each(STORES)("on %s", (store) => {
     expect(await told()).toHaveLength(2);
   });
 
-  test.skipIf(store !== "postgres")("an edit that commits while a crossing is written has the last word", async () => {
-    const { id } = await gateway.alerts.rules.add(org, below(100), Date.now());
-    const editor = new pg.Client({ connectionString: database?.url ?? "" });
-    await editor.connect();
-    await editor.query("BEGIN");
-    await editor.query("UPDATE alert_rule SET amount = 20000000000 WHERE rule_id = $1", [id]);
-    await editor.query("DELETE FROM alert_state WHERE rule_id = $1", [id]);
-    let ended = false;
-    const watching = round().then(() => (ended = true));
-    const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%alert_rule%'";
-    await waitFor(async () => ended || (await editor.query(waiting)).rows.length > 0, "the round to end or wait");
-    await editor.query("COMMIT");
-    await editor.end();
-    await watching;
-    expect([await told(), (await gateway.alerts.outbox.firing(org)).get(id)]).toEqual([[], undefined]);
-  });
+  test.skipIf(store !== "postgres")(
+    "an edit that commits while a crossing is written has the last word",
+    async () => {
+      const { id } = await gateway.alerts.rules.add(org, below(100), Date.now());
+      const editor = new pg.Client({ connectionString: database?.url ?? "" });
+      await editor.connect();
+      await editor.query("BEGIN");
+      await editor.query("UPDATE alert_rule SET amount = 20000000000 WHERE rule_id = $1", [id]);
+      await editor.query("DELETE FROM alert_state WHERE rule_id = $1", [id]);
+      let ended = false;
+      const watching = round().then(() => (ended = true));
+      const waiting =
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%alert_rule%'";
+      await waitFor(
+        async () => ended || (await editor.query(waiting)).rows.length > 0,
+        "the round to end or wait",
+      );
+      await editor.query("COMMIT");
+      await editor.end();
+      await watching;
+      expect([await told(), (await gateway.alerts.outbox.firing(org)).get(id)]).toEqual([[], undefined]);
+    },
+  );
 });

@@ -115,7 +115,7 @@ test("what the address asks for and a page does not know is said, and can be rem
     ["audit", { from: "2026-02-xx" }],
   ] as const;
   for (const [name, query] of asked) {
-    await visitor.open(`${path.organization(seeded.org, name)}?${new URLSearchParams(query)}`);
+    await visitor.open(`${path.organization(seeded.org, name)}?${String(new URLSearchParams(query))}`);
     await said.waitFor();
     const text = await said.innerText();
     const wrong = Object.entries(query).filter(([, value]) => value !== "24h" && value !== "charge");

@@ -6,7 +6,12 @@ import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
 import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
 import { modelsTexts } from "../../dashboard/pages/models/texts.ts";
 import { operatorHomeTexts } from "../../dashboard/pages/operator/home/texts.ts";
-import { activityStateNames, operatorPageNames, pageNames, stateTexts } from "../../dashboard/components/texts.ts";
+import {
+  activityStateNames,
+  operatorPageNames,
+  pageNames,
+  stateTexts,
+} from "../../dashboard/components/texts.ts";
 import { reads } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, type Visitor } from "./dashboard.ts";
 import { type Seeded, startSeeded } from "./fixture.ts";
@@ -117,7 +122,11 @@ test("figures of the operators' home that cannot be read say which, and are ther
   const { page } = root;
   await page.route(/\/operator\/(home\/(traffic|margin)|health)(\?|$)/, (route) => route.fulfill(FAILED));
   await root.open(path.operator("home"));
-  for (const what of [operatorHomeTexts.parts.traffic, operatorHomeTexts.parts.margin, operatorHomeTexts.parts.health]) {
+  for (const what of [
+    operatorHomeTexts.parts.traffic,
+    operatorHomeTexts.parts.margin,
+    operatorHomeTexts.parts.health,
+  ]) {
     const failed = page.getByRole("alert").filter({ hasText: stateTexts.unread(what) });
     await failed.waitFor();
     expect(await failed.getByRole("button", { name: stateTexts.retry }).count()).toBe(1);

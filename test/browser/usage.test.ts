@@ -228,6 +228,6 @@ test("requests that were charged are called so on every page that counts them", 
     expect(await columns()).not.toContain(overviewTexts.requests);
   }
   await visitor.open(path.organization(seeded.org, "overview"));
-  const tile = page.getByRole("link").filter({ hasText: overviewTexts.running("") .split(";")[0] ?? "" });
+  const tile = page.getByRole("link").filter({ hasText: overviewTexts.running("").split(";")[0] ?? "" });
   expect(await tile.innerText()).toStartWith(overviewTexts.requests);
 });

@@ -59,7 +59,8 @@ export function ChannelDialog({ org, mail, ownAddress, onClose }: ChannelProps) 
             />
           )}
           <TextInput
-            label={words.columns.name} data-field="name"
+            label={words.columns.name}
+            data-field="name"
             maxLength={200}
             value={name}
             data-autofocus
@@ -67,7 +68,8 @@ export function ChannelDialog({ org, mail, ownAddress, onClose }: ChannelProps) 
           />
           <TextInput
             type={kind === "mail" ? "email" : "url"}
-            label={kind === "mail" ? words.mailbox : words.address} data-field="target"
+            label={kind === "mail" ? words.mailbox : words.address}
+            data-field="target"
             description={kind === "mail" ? words.mailboxHelp : words.addressHelp}
             maxLength={2000}
             value={target}

@@ -47,7 +47,8 @@ export function OrderDialog({ org, of, onClose }: OrderDialogProps) {
             ))}
           </Group>
           <TextInput
-            label={words.amount} data-field="amount_usd"
+            label={words.amount}
+            data-field="amount_usd"
             description={words.bounds(formatMoney(minimum_usd), formatMoney(maximum_usd))}
             inputMode="decimal"
             leftSection="$"

@@ -62,7 +62,8 @@ export function CreateKeyDialog(props: CreateKeyProps) {
       {lost !== null && <LostSecret org={org} of={lost} />}
       <NameInput name={name} setName={setName} />
       <Radio.Group
-        label={words.scope} data-field="scope"
+        label={words.scope}
+        data-field="scope"
         value={scope}
         onChange={(value) => setScope(value === "research" ? "research" : "standard")}
       >
@@ -118,7 +119,8 @@ const amountOf = (usd: string | null) => (usd === null ? words.limitNone : <Mone
 
 const NameInput = ({ name, setName }: { name: string; setName: (name: string) => void }) => (
   <TextInput
-    label={words.name} data-field="name"
+    label={words.name}
+    data-field="name"
     description={words.nameHelp}
     value={name}
     maxLength={200}

@@ -64,7 +64,8 @@ export function SettingsInputs({ org, typed, set }: SettingsProps) {
   const known = (models.data?.data ?? []).map(({ id }) => id);
   const amount = (field: "limit" | "day" | "week", label: string, description?: string) => (
     <TextInput
-      label={label} data-field={SENT_AS[field]}
+      label={label}
+      data-field={SENT_AS[field]}
       {...(description !== undefined && { description })}
       placeholder={words.limitNone}
       inputMode="decimal"
@@ -82,7 +83,8 @@ export function SettingsInputs({ org, typed, set }: SettingsProps) {
         {amount("day", words.dayLimit, words.dayHelp)}
       </SimpleGrid>
       <MultiSelect
-        label={words.models} data-field="allowed_models"
+        label={words.models}
+        data-field="allowed_models"
         description={words.modelsHelp}
         placeholder={typed.models.length === 0 ? words.modelsAll : ""}
         searchable
@@ -93,7 +95,8 @@ export function SettingsInputs({ org, typed, set }: SettingsProps) {
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <TextInput
-          label={words.output} data-field="max_output_tokens"
+          label={words.output}
+          data-field="max_output_tokens"
           description={words.outputHelp}
           placeholder={words.outputNone}
           inputMode="numeric"
@@ -103,7 +106,8 @@ export function SettingsInputs({ org, typed, set }: SettingsProps) {
         />
         <TextInput
           type="date"
-          label={words.expires} data-field="expires_at"
+          label={words.expires}
+          data-field="expires_at"
           description={words.expiresHelp}
           value={typed.expires}
           onChange={(event) => set({ ...typed, expires: event.currentTarget.value })}

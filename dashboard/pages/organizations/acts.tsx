@@ -30,7 +30,8 @@ export function CreateOrganization({ onClose, onCreated }: CreateProps) {
       onSubmit={() => create.mutate({ name: name.trim() })}
     >
       <TextInput
-        label={words.name} data-field="name"
+        label={words.name}
+        data-field="name"
         description={words.nameHelp}
         value={name}
         maxLength={200}
@@ -62,7 +63,8 @@ export function RenameOrganization({ of, onClose }: RenameProps) {
       onSubmit={() => rename.mutate({ name: name.trim(), version: on.version })}
     >
       <TextInput
-        label={words.name} data-field="name"
+        label={words.name}
+        data-field="name"
         description={words.renameHelp}
         value={name}
         maxLength={200}
@@ -94,7 +96,8 @@ export function InviteOwner({ to, onClose, onInvited }: InviteProps) {
       <Text size="sm">{to.members === 0 ? words.inviteFirst : words.inviteMore(to.members)}</Text>
       <TextInput
         type="email"
-        label={words.email} data-field="email"
+        label={words.email}
+        data-field="email"
         value={email}
         maxLength={254}
         autoComplete="off"

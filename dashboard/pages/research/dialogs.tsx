@@ -48,7 +48,8 @@ export function AskDialog({ org, wanted, onClose }: DialogProps & { wanted: stri
     >
       {models.data?.length === 0 && <Alert color="yellow">{words.noModels}</Alert>}
       <Select
-        label={words.model} data-field="model"
+        label={words.model}
+        data-field="model"
         description={words.modelHelp}
         value={model}
         onChange={setModel}
@@ -60,14 +61,16 @@ export function AskDialog({ org, wanted, onClose }: DialogProps & { wanted: stri
         data-autofocus
       />
       <TextInput
-        label={words.project} data-field="project"
+        label={words.project}
+        data-field="project"
         description={words.projectHelp}
         value={project}
         maxLength={200}
         onChange={(event) => setProject(event.currentTarget.value)}
       />
       <Textarea
-        label={words.purpose} data-field="purpose"
+        label={words.purpose}
+        data-field="purpose"
         description={words.purposeHelp}
         value={purpose}
         maxLength={1000}
@@ -77,7 +80,8 @@ export function AskDialog({ org, wanted, onClose }: DialogProps & { wanted: stri
       />
       <TextInput
         type="date"
-        label={words.until} data-field="until"
+        label={words.until}
+        data-field="until"
         description={words.untilHelp}
         value={until}
         error={past && words.untilPast}

@@ -37,7 +37,8 @@ function Account({ of }: { of: Profile }) {
             {rename.error !== null && <FormFailure error={rename.error} />}
             <Group gap="sm" align="flex-end">
               <TextInput
-                label={words.yourName} data-field="name"
+                label={words.yourName}
+                data-field="name"
                 w={{ base: "100%", sm: 320 }}
                 maxLength={100}
                 value={name}

@@ -71,7 +71,8 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
         {!late && change.error !== null && <FormFailure error={change.error} />}
         <Group gap="sm" align="flex-end">
           <TextInput
-            label={words.name} data-field="name"
+            label={words.name}
+            data-field="name"
             w={{ base: "100%", sm: 320 }}
             maxLength={200}
             disabled={!mayChange}

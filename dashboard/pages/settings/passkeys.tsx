@@ -78,7 +78,8 @@ function AddPasskey() {
     <Form gap="sm" onSubmit={() => add.mutate(name.trim())} error={add.error}>
       <Group gap="sm" align="flex-end">
         <TextInput
-          label={words.name} data-field="name"
+          label={words.name}
+          data-field="name"
           description={words.nameHelp}
           w={{ base: "100%", sm: 320 }}
           maxLength={100}

@@ -39,7 +39,8 @@ export function PasswordForm() {
       }
     >
       <PasswordInput
-        label={words.currentPassword} data-field="current"
+        label={words.currentPassword}
+        data-field="current"
         autoComplete="current-password"
         value={current}
         onChange={(event) => setCurrent(event.currentTarget.value)}

@@ -47,7 +47,8 @@ function InviteForm({ org, onClose, onShown }: ActProps & { onShown: (shown: Sho
       onSubmit={() => invite.mutate({ email: email.trim(), role })}
     >
       <TextInput
-        label={words.email} data-field="email"
+        label={words.email}
+        data-field="email"
         description={words.emailHelp}
         type="email"
         autoComplete="off"

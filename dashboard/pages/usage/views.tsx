@@ -106,7 +106,8 @@ function Keep({ org, filters, onKept }: ViewsProps & { onKept: () => void }) {
       }
     >
       <TextInput
-        label={words.name} data-field="name"
+        label={words.name}
+        data-field="name"
         description={words.help}
         maxLength={60}
         autoComplete="off"

@@ -52,7 +52,8 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
         <>
           <OrganizationSelect label={words.org} value={id} onChange={setId} />
           <Select
-            label={words.columns.kind} data-field="kind"
+            label={words.columns.kind}
+            data-field="kind"
             allowDeselect={false}
             data={[
               { value: "grant", label: words.grantHelp },
@@ -62,7 +63,8 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
             onChange={(value) => setKind(value === "purchase" ? "purchase" : "grant")}
           />
           <TextInput
-            label={words.amount} data-field="amount_usd"
+            label={words.amount}
+            data-field="amount_usd"
             inputMode="decimal"
             leftSection="$"
             value={amount}

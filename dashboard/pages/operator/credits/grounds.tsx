@@ -19,14 +19,16 @@ export function GroundsFields({ value, onChange }: { value: Grounds; onChange: (
   return (
     <>
       <TextInput
-        label={words.reference} data-field="reference"
+        label={words.reference}
+        data-field="reference"
         description={words.referenceHelp}
         maxLength={200}
         value={value.reference}
         onChange={(event) => onChange({ ...value, reference: event.currentTarget.value })}
       />
       <TextInput
-        label={words.reason} data-field="reason"
+        label={words.reason}
+        data-field="reason"
         maxLength={500}
         value={value.reason}
         onChange={(event) => onChange({ ...value, reason: event.currentTarget.value })}

@@ -54,7 +54,8 @@ export function RefundDialog({ request, onClose }: RefundDialogProps) {
       {refunded === null ? (
         <>
           <TextInput
-            label={words.request} data-field="request"
+            label={words.request}
+            data-field="request"
             description={words.requestHelp}
             autoComplete="off"
             spellCheck={false}
@@ -69,7 +70,8 @@ export function RefundDialog({ request, onClose }: RefundDialogProps) {
           <Group gap="xs" align="flex-end" wrap="nowrap">
             <TextInput
               style={{ flex: 1 }}
-              label={words.amount} data-field="amount_usd"
+              label={words.amount}
+              data-field="amount_usd"
               data-autofocus={request !== undefined || undefined}
               inputMode="decimal"
               leftSection="$"

@@ -4,7 +4,11 @@ import { counted } from "../../../format/count.ts";
 export const operatorHomeTexts = {
   lead: "The whole installation at a glance: what goes through, what is earned, who serves it, what needs doing.",
   /** Of tiles that could not be read. */
-  parts: { traffic: "charged requests of the past 24 hours", margin: "margin and variance", health: "readiness and backup" },
+  parts: {
+    traffic: "charged requests of the past 24 hours",
+    margin: "margin and variance",
+    health: "readiness and backup",
+  },
   requests: `${chargedTexts.requests}, 24 hours`,
   charged: "Charged, 24 hours",
   errors: "Failed, 24 hours",

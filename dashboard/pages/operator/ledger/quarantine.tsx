@@ -135,7 +135,8 @@ function ResolveDialog({ of, onClose }: { of: Quarantined; onClose: () => void }
         {of.reason}
       </Text>
       <TextInput
-        label={words.amount} data-field="charge_usd"
+        label={words.amount}
+        data-field="charge_usd"
         description={words.amountHelp}
         inputMode="decimal"
         leftSection="$"
@@ -152,7 +153,8 @@ function ResolveDialog({ of, onClose }: { of: Quarantined; onClose: () => void }
         onChange={(event) => setRelease(event.currentTarget.checked)}
       />
       <TextInput
-        label={words.reason} data-field="reason"
+        label={words.reason}
+        data-field="reason"
         description={words.reasonHelp}
         maxLength={500}
         value={reason}

@@ -33,7 +33,8 @@ export function InviteDialog({ onClose, onLink }: LinkProps) {
     >
       <Text size="sm">{words.inviteHelp}</Text>
       <TextInput
-        label={words.email} data-field="email"
+        label={words.email}
+        data-field="email"
         description={words.emailHelp}
         type="email"
         autoComplete="off"
@@ -110,7 +111,8 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
         <Alert color="yellow">{secretTexts.replayed}</Alert>
       ) : (
         <TextInput
-          label={words.columns.name} data-field="name"
+          label={words.columns.name}
+          data-field="name"
           description={words.keyHelp}
           maxLength={200}
           value={name}

@@ -50,7 +50,8 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
             onChange={(file) => void file?.text().then(change)}
           />
           <Textarea
-            label={words.jws} data-field="jws"
+            label={words.jws}
+            data-field="jws"
             autosize
             minRows={3}
             maxRows={6}
