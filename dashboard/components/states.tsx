@@ -186,16 +186,28 @@ interface FormerProps {
 /** What a query kept of before while its terms are others (`placeholderData`): dimmed, busy, and said to be of before. */
 export const Former = ({ query: { isPlaceholderData }, quiet = false, children }: FormerProps) => (
   <>
-    {isPlaceholderData && !quiet && (
-      <Paper className="over-the-page former-word" role="status" withBorder shadow="sm" px="sm" py={4}>
-        <Text size="sm">{stateTexts.former}</Text>
-      </Paper>
-    )}
-    <div className="former" aria-busy={isPlaceholderData || undefined}>
+    {isPlaceholderData && !quiet && <FormerWord />}
+    <div className="old" style={{ display: "contents" }} aria-busy={isPlaceholderData || undefined}>
       {children}
     </div>
   </>
 );
+
+/** As late as the rows are dimmed (style.css). */
+const SAID_AFTER_MS = 200;
+
+function FormerWord() {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), SAID_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return late ? (
+    <Paper className="overlay" role="status" withBorder shadow="sm" px="sm" py={4}>
+      <Text size="sm">{stateTexts.former}</Text>
+    </Paper>
+  ) : null;
+}
 
 /** In the place of figures that could not be read: which, and another try. */
 export const Unread = ({

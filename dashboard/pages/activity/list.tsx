@@ -90,7 +90,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
       <ActivityFilters org={org} filters={filters} set={set} />
       {isCounted && <Histogram org={org} asked={asked} live={live} pick={set} />}
       {waiting > 0 && (
-        <Button className="over-the-page" size="compact-sm" onClick={scrollToTop}>
+        <Button className="overlay" size="compact-sm" onClick={scrollToTop}>
           {words.waiting(formatCount(waiting))}
         </Button>
       )}
