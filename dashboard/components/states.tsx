@@ -193,6 +193,8 @@ export const Former = ({ query: { isPlaceholderData }, quiet = false, children }
   </>
 );
 
+/** At the foot of the screen: above stand the heading and the filters that somebody works with. */
+const BELOW = { top: "auto", bottom: "1rem" };
 /** As late as the rows are dimmed (style.css). */
 const SAID_AFTER_MS = 200;
 
@@ -203,7 +205,7 @@ function FormerWord() {
     return () => clearTimeout(timer);
   }, []);
   return late ? (
-    <Paper className="overlay" role="status" withBorder shadow="sm" px="sm" py={4}>
+    <Paper className="overlay" style={BELOW} role="status" withBorder shadow="sm" px="sm" py={4}>
       <Text size="sm">{stateTexts.former}</Text>
     </Paper>
   ) : null;
