@@ -108,8 +108,11 @@ describe.each(STORES)("on %s", (store) => {
     "an edit that commits while a crossing is written has the last word",
     async () => {
       const { id } = await gateway.alerts.rules.add(org, below(100), Date.now());
-      const editor = new pg.Client({ connectionString: database?.url ?? "" });
-      await editor.connect();
+      // A transaction sees who waits as it was at its first look: somebody else looks.
+      const [editor, onlooker] = [1, 2].map(
+        () => new pg.Client({ connectionString: database?.url ?? "" }),
+      ) as [pg.Client, pg.Client];
+      await Promise.all([editor.connect(), onlooker.connect()]);
       await editor.query("BEGIN");
       await editor.query("UPDATE alert_rule SET amount = 20000000000 WHERE rule_id = $1", [id]);
       await editor.query("DELETE FROM alert_state WHERE rule_id = $1", [id]);
@@ -118,11 +121,11 @@ describe.each(STORES)("on %s", (store) => {
       const waiting =
         "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%alert_rule%'";
       await waitFor(
-        async () => ended || (await editor.query(waiting)).rows.length > 0,
+        async () => ended || (await onlooker.query(waiting)).rows.length > 0,
         "the round to end or wait",
       );
       await editor.query("COMMIT");
-      await editor.end();
+      await Promise.all([editor.end(), onlooker.end()]);
       await watching;
       expect([await told(), (await gateway.alerts.outbox.firing(org)).get(id)]).toEqual([[], undefined]);
     },
