@@ -1,7 +1,8 @@
 // What a page shows lives in the query string: back, reload and a pasted link give the same view. Each page names its
-// filters with their fallbacks; a value that is not allowed falls back.
+// filters with their fallbacks; a value that is not allowed falls back, and the page says so.
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { isMonth } from "./format/month.ts";
+import { useEffect, useId, useMemo, useSyncExternalStore } from "react";
 
 /** Reads one value of the query string. */
 export type Filter<Value extends string> = (text: string | undefined) => Value;
@@ -15,6 +16,9 @@ export const oneOf =
   <const Value extends string>(allowed: readonly Value[], fallback: NoInfer<Value>): Filter<Value> =>
   (value) =>
     allowed.find((one) => one === value) ?? fallback;
+
+/** Of the address, `YYYY-MM`; empty: none. */
+export const month: Filter<string> = (value) => (value !== undefined && isMonth(value) ? value : "");
 
 type Shape = Readonly<Record<string, Filter<string>>>;
 export type Filters<S extends Shape> = { [Name in keyof S]: ReturnType<S[Name]> };
@@ -44,8 +48,43 @@ export function useFilters<S extends Shape>(shape: S): [Filters<S>, SetFilters<S
       ) as Filters<S>,
     [found, shape],
   );
+  useFallbacks(found, filters);
   return [filters, useSetFilters(shape)];
 }
+
+/** What the address asks for and no filter of the page takes, by whoever reads it: a page has filters in several places. */
+const fallbacks = new Map<string, Readonly<Record<string, string>>>();
+const watchers = new Set<() => void>();
+let fallen: Readonly<Record<string, string>> = {};
+
+function noteFallbacks(reader: string, wrong: Readonly<Record<string, string>> | null): void {
+  if (wrong === null) fallbacks.delete(reader);
+  else fallbacks.set(reader, wrong);
+  fallen = Object.assign({}, ...fallbacks.values()) as typeof fallen;
+  for (const tell of watchers) tell();
+}
+
+function useFallbacks(
+  found: Readonly<Record<string, string>>,
+  filters: Readonly<Record<string, string>>,
+): void {
+  const reader = useId();
+  useEffect(() => {
+    const wrong = Object.entries(found).filter(([name, value]) => value !== "" && filters[name] !== value);
+    if (wrong.length === 0) return;
+    noteFallbacks(reader, Object.fromEntries(wrong));
+    return () => noteFallbacks(reader, null);
+  }, [reader, found, filters]);
+}
+
+const watchFallbacks = (tell: () => void): (() => void) => {
+  watchers.add(tell);
+  return () => watchers.delete(tell);
+};
+
+/** Values of the address, by their names, that fell back. */
+export const useFallen = (): Readonly<Record<string, string>> =>
+  useSyncExternalStore(watchFallbacks, () => fallen);
 
 /** The setter alone: who only sets is not drawn again when the address changes. */
 export function useSetFilters<S extends Shape>(shape: S): SetFilters<S> {

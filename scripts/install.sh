@@ -70,9 +70,10 @@ lighten() { # What nothing loads here: types, source maps, papers, tests, and wh
     done
   done
   # The largest of the rest, by name: React is bundled for production and renders in browsers, vocabularies are read from two
-  # files, and what only the dashboard's bundle needs is taken from ES modules.
+  # files and one font from its own, and what only the dashboard's bundle needs is taken from ES modules.
   (cd "$1" && rm -rf react-dom/cjs/*.development.js react-dom/cjs/*.profiling.js react-dom/cjs/react-dom-server* \
     gpt-tokenizer/esm/bpeRanks gpt-tokenizer/esm/encoding gpt-tokenizer/data/[pr]50k_base.tiktoken gpt-tokenizer/data/TestPlans.txt \
+    dejavu-fonts-ttf/ttf/DejaVuSans?*.ttf dejavu-fonts-ttf/ttf/DejaVuMath* dejavu-fonts-ttf/ttf/DejaVuSerif* dejavu-fonts-ttf/*.txt dejavu-fonts-ttf/NEWS dejavu-fonts-ttf/fontconfig \
     recharts/lib victory-vendor/lib victory-vendor/lib-vendor @opentelemetry/semantic-conventions/dist/*.cjs)
   if [ -d "$1/es-toolkit" ]; then find "$1/es-toolkit" -name '*.js' -delete; fi
 }

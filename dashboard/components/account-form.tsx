@@ -43,6 +43,7 @@ export function AccountForm({ action, mutation, onSubmit, email: invited, childr
     >
       <TextInput
         label={words.name}
+        data-field="name"
         autoComplete="name"
         required
         withAsterisk={false}
@@ -53,6 +54,7 @@ export function AccountForm({ action, mutation, onSubmit, email: invited, childr
       />
       <TextInput
         label={words.email}
+        data-field="email"
         type="email"
         autoComplete="username"
         required
@@ -70,6 +72,7 @@ export function AccountForm({ action, mutation, onSubmit, email: invited, childr
 export const NewPassword = (props: { value: string; onChange: (value: string) => void; label?: string }) => (
   <PasswordInput
     label={props.label ?? words.password}
+    data-field="password"
     description={words.passwordHelp}
     autoComplete="new-password"
     required

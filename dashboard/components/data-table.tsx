@@ -3,7 +3,17 @@
 // address, and so are the filters that can be cleared when nothing matches them.
 import { Button, Group, Paper, Table, VisuallyHidden } from "@mantine/core";
 import { useMergedRef, useResizeObserver } from "@mantine/hooks";
-import { type CSSProperties, memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import {
+  createContext,
+  type CSSProperties,
+  memo,
+  type ReactNode,
+  use,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { tableTexts } from "./texts.ts";
 import { useDrawnRows } from "./drawn-rows.ts";
 import type { Foldable } from "./folded.ts";
@@ -39,6 +49,13 @@ interface DataTableProps<Row> {
   dense?: boolean;
 }
 
+/** Titles of the columns that have given way. */
+const Folded = createContext<ReadonlySet<string>>(new Set());
+
+/** In another cell: what a column says, while that one has given way. */
+export const WhereFolded = ({ title, children }: { title: string; children: ReactNode }) =>
+  use(Folded).has(title) ? children : null;
+
 /** Links are readable on it, in the dark, too. */
 const HOVERED = "light-dark(var(--mantine-color-gray-1), var(--mantine-color-dark-6))";
 
@@ -66,6 +83,9 @@ export function DataTable<Row>({
   });
   const [open] = useState(() => (row: Row) => latest.current?.(row));
   const classes = columns.map((column, at) => cellClass(column, !unfolded && folded.includes(at)));
+  const gone = unfolded ? "" : JSON.stringify(folded.map((at) => columns[at]?.title));
+  const goneTitles = useMemo(() => new Set(gone === "" ? [] : (JSON.parse(gone) as string[])), [gone]);
+  const offersColumns = folded.length > 0 && shown.length > 0;
   return (
     <Paper withBorder className="table-frame">
       <div
@@ -99,7 +119,15 @@ export function DataTable<Row>({
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            <Rows rows={drawn} columns={columns} classes={classes} rowKey={rowKey} onOpen={onOpen && open} />
+            <Folded value={goneTitles}>
+              <Rows
+                rows={drawn}
+                columns={columns}
+                classes={classes}
+                rowKey={rowKey}
+                onOpen={onOpen && open}
+              />
+            </Folded>
           </Table.Tbody>
           {columns.some(({ total }) => total !== undefined) && (
             <Table.Tfoot>
@@ -119,14 +147,14 @@ export function DataTable<Row>({
           )}
         </Table>
       </div>
-      {(more !== undefined || folded.length > 0) && (
+      {(more !== undefined || offersColumns) && (
         <Group justify="center" p={more === undefined ? 2 : "xs"}>
           {more !== undefined && (
             <Button variant="subtle" onClick={more.load} loading={more.loading}>
               {tableTexts.more}
             </Button>
           )}
-          {folded.length > 0 && (
+          {offersColumns && (
             <Button variant="subtle" color="gray" size="compact-xs" onClick={() => unfold(!unfolded)}>
               {unfolded ? tableTexts.fewerColumns : tableTexts.columns(folded.length)}
             </Button>

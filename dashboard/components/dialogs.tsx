@@ -122,6 +122,21 @@ const Warning = ({ children }: { children: ReactNode }) => (
   </Alert>
 );
 
+/** In the place of the buttons, before what was typed is lost. */
+const Lose = ({ onClose, onStay }: { onClose: () => void; onStay: () => void }) => (
+  <Group justify="space-between" gap="xs" role="alert">
+    <Text size="sm">{dialogTexts.lose}</Text>
+    <Group gap="xs">
+      <Button variant="default" autoFocus onClick={onStay}>
+        {dialogTexts.stay}
+      </Button>
+      <Button color="red" onClick={onClose}>
+        {dialogTexts.discard}
+      </Button>
+    </Group>
+  </Group>
+);
+
 interface Manner {
   danger?: boolean;
   done?: boolean;
@@ -133,30 +148,40 @@ function Frame(props: FrameProps & Manner) {
   const { title, onClose, onSubmit, action, mutation, children } = props;
   const { disabled = false, size = "md", danger = false, done = false, quiet = false } = props;
   const [changed, setChanged] = useState(false);
+  const [asking, setAsking] = useState(false);
   useFocusBack();
+  // Escape and the cross are a slip as often as they are meant; Cancel says what it does.
+  const leave = (): void => {
+    if (changed && !danger && !done) setAsking(!asking);
+    else onClose();
+  };
   return (
-    <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={!changed}>
+    <Modal opened onClose={leave} title={title} size={size} closeOnClickOutside={!changed}>
       <Form
         onSubmit={onSubmit}
         onChanged={() => setChanged(true)}
         error={quiet ? null : mutation.error}
         actions={
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
-              {done ? dialogTexts.close : dialogTexts.cancel}
-            </Button>
-            {!done && (
-              <Button
-                className="names"
-                type="submit"
-                {...(danger && { color: "red" })}
-                loading={mutation.isPending}
-                disabled={disabled}
-              >
-                {action}
+          asking ? (
+            <Lose onClose={onClose} onStay={() => setAsking(false)} />
+          ) : (
+            <Group justify="flex-end" gap="xs">
+              <Button variant="default" onClick={onClose} data-autofocus={danger || undefined}>
+                {done ? dialogTexts.close : dialogTexts.cancel}
               </Button>
-            )}
-          </Group>
+              {!done && (
+                <Button
+                  className="names"
+                  type="submit"
+                  {...(danger && { color: "red" })}
+                  loading={mutation.isPending}
+                  disabled={disabled}
+                >
+                  {action}
+                </Button>
+              )}
+            </Group>
+          )
         }
       >
         {children}

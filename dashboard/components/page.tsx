@@ -1,7 +1,10 @@
 // The frame of every page: title of the tab, one heading that takes the focus after navigation, actions beside it.
-import { Box, Group, Stack, Text, Title } from "@mantine/core";
+import { Alert, Box, Button, Group, Stack, Text, Title } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useDeferredValue, useLayoutEffect, useRef } from "react";
+import { useFallen } from "../filters.ts";
 import { Arrival, useArrival } from "./arrival.ts";
+import { pageTexts } from "./texts.ts";
 
 export function Page({ title, above, lead, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -29,10 +32,46 @@ export function Page({ title, above, lead, actions, children }: PageProps) {
         </Box>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}
       </Group>
+      <Fallen />
       {begun && <Arrival value={register}>{children}</Arrival>}
     </Stack>
   );
 }
+
+/** Filters of the address that are none: the page shows something else than was asked for. */
+function Fallen() {
+  const fallen = useFallen();
+  const navigate = useNavigate();
+  const names = Object.keys(fallen);
+  if (names.length === 0) return null;
+  const without = Object.fromEntries(names.map((name) => [name, undefined]));
+  return (
+    <Alert color="yellow" variant="light" role="status">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" className="name">
+          {pageTexts.fallen(names.map((name) => `${name}=${(fallen[name] ?? "").slice(0, SHOWN_LENGTH)}`))}
+        </Text>
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() =>
+            void navigate({
+              to: ".",
+              search: (now: Record<string, unknown>) => ({ ...now, ...without }),
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        >
+          {pageTexts.leaveOut}
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
+/** Of a value that somebody else may have written. */
+const SHOWN_LENGTH = 60;
 
 interface PageProps {
   title: string;

@@ -179,6 +179,7 @@ function RateForm({
           <NumberInput
             key={name}
             label={words.dimensions[name]}
+            data-field={name}
             description={holds(of, name)}
             w={{ base: "100%", sm: 186 }}
             min={1}

@@ -2,7 +2,7 @@
 import { Alert, Button, Code, Group, Paper, Skeleton, Stack, Text } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useParams, useRouterState } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
+import { type CSSProperties, type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import { ApiError, Unreachable } from "../api/client.ts";
 import { awaySince, watchAnswers } from "../api/reachable.ts";
 import { formatSpan, readableTimes } from "../format/time.ts";
@@ -176,6 +176,61 @@ function Stale({ query: { dataUpdatedAt, refetch } }: { query: Kept }) {
   );
 }
 
+interface FormerProps {
+  query: Pick<UseQueryResult, "isPlaceholderData">;
+  /** Beside something else of the page that says so, or where it is one figure. */
+  quiet?: boolean;
+  children: ReactNode;
+}
+
+/** What a query kept of before while its terms are others (`placeholderData`): dimmed, busy, and said to be of before. */
+export const Former = ({ query: { isPlaceholderData }, quiet = false, children }: FormerProps) => (
+  <>
+    {isPlaceholderData && !quiet && <FormerWord />}
+    <div className="old" style={{ display: "contents" }} aria-busy={isPlaceholderData || undefined}>
+      {children}
+    </div>
+  </>
+);
+
+/** At the foot of the screen: above stand the heading and the filters that somebody works with. */
+const BELOW = { top: "auto", bottom: "1rem" };
+/** As late as the rows are dimmed (style.css). */
+const SAID_AFTER_MS = 200;
+
+function FormerWord() {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), SAID_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return late ? (
+    <Paper className="overlay" style={BELOW} role="status" withBorder shadow="sm" px="sm" py={4}>
+      <Text size="sm">{stateTexts.former}</Text>
+    </Paper>
+  ) : null;
+}
+
+/** In the place of figures that could not be read: which, and another try. */
+export const Unread = ({
+  what,
+  query: { isFetching, refetch },
+  ...place
+}: {
+  what: string;
+  query: Pick<UseQueryResult, "isFetching" | "refetch">;
+  style?: CSSProperties;
+}) => (
+  <Paper withBorder p={{ base: "sm", sm: "md" }} role="alert" {...place}>
+    <Stack gap="xs" align="flex-start">
+      <Text size="sm">{stateTexts.unread(what)}</Text>
+      <Button size="compact-sm" variant="default" loading={isFetching} onClick={() => void refetch()}>
+        {stateTexts.retry}
+      </Button>
+    </Stack>
+  </Paper>
+);
+
 /** The query's data, or its skeleton, or what went wrong; kept data stay on screen while it is asked again. */
 export function Loaded<Data>({
   query,
@@ -191,7 +246,7 @@ export function Loaded<Data>({
   return (
     <>
       <Trouble query={query} />
-      {data !== undefined && children(data)}
+      {data !== undefined && <Former query={query}>{children(data)}</Former>}
     </>
   );
 }

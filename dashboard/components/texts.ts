@@ -20,6 +20,15 @@ export const stateTexts = {
   stale: "old",
   updated: (span: string) => `Updated ${span} ago.`,
   reconnecting: "Reconnecting",
+  former: "Loading. What stands here is of before.",
+  renewing: "of before, being renewed",
+  unread: (what: string) => `Could not be read: ${what}`,
+} as const;
+
+export const pageTexts = {
+  fallen: (asked: readonly string[]) =>
+    `The address asks for ${asked.map((one) => `“${one}”`).join(", ")}, which this page does not know: it shows what it would without.`,
+  leaveOut: "Remove it from the address",
 } as const;
 
 export const tableTexts = {
@@ -44,6 +53,9 @@ export const dialogTexts = {
   cancel: "Cancel",
   close: "Close",
   save: "Save",
+  lose: "What you typed is not saved.",
+  stay: "Go on typing",
+  discard: "Discard it",
   typeName: "Type the name to confirm",
   typeEmail: "Type the email address to confirm",
   orId: (id: string) => `Or its id: ${id}`,
@@ -152,6 +164,12 @@ export const operatorPageNames = {
   people: "People",
   audit: "Audit",
   account: "Account",
+} as const;
+
+/** Those that the ledger charged, as Usage, statements and everything else that adds up charges count them. */
+export const chargedTexts = {
+  requests: "Charged requests",
+  count: (count: string | number) => counted(count, "charged request"),
 } as const;
 
 /** What became of a request, in words; the same on every page. */

@@ -17,6 +17,8 @@ export function formatMonth(month: string): string {
   return `${NAMES.format(at)} ${at.getUTCFullYear()} UTC`;
 }
 
+export const isMonth = (text: string): boolean => MONTH.test(text);
+
 /** From the month's first instant to the next one's; nothing for what is no month. */
 export function monthWindow(month: string): { from?: string; to?: string } {
   const [, year, number] = MONTH.exec(month) ?? [];

@@ -1,12 +1,12 @@
-// Messages on their way. A crossing and its messages are written together, before anything is sent; who inserts the
-// crossing's row sends, so that two replicas that see it at once send once.
+// Messages on their way. A crossing and its messages are written together, before anything is sent; who marks the rule
+// first sends, so that two replicas that see it at once send once.
 import type { AlertKind } from "../domain/alert-kinds.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { type Page, type PageAsk, pageOf } from "../store/page.ts";
 import { numberOf, orNull, type Sql, type SqlRow, type Statement, statement, textOf } from "../store/sql.ts";
 import type { Delivery, Rule } from "./alert.ts";
 import { DASHBOARD } from "./alert.ts";
-import { standsFrom, valuesOf } from "./rule-book.ts";
+import { asRead, valuesOf } from "./rule-book.ts";
 
 export interface OutboxMessage {
   organizationId: string;
@@ -32,47 +32,63 @@ const SWEPT_AT_ONCE = 1_000;
 export class Outbox {
   constructor(private readonly sql: Sql) {}
 
-  /** True for the first to notice; its messages wait for delivery then. False, too, where the rule is not as it was read. */
-  async crossed(rule: Rule, subject: string, message: OutboxMessage, nowMs: number): Promise<boolean> {
-    const crossing = `crs_${randomBase62(16)}`;
-    const mine = `EXISTS (SELECT 1 FROM alert_state WHERE crossing_id = '${crossing}')`;
-    const [first] = await this.sql.together([
+  /**
+   * The rule as it is now, for the first to notice: its messages wait for delivery then. Null where another was first, and
+   * where the rule was edited or has fired since it was read. Who writes holds the rule's row, so that an edit comes before,
+   * and counts, or after, and starts from silence.
+   */
+  async crossed(rule: Rule, subject: string, message: OutboxMessage, nowMs: number): Promise<Rule | null> {
+    // Each time later than the last: it tells, too, whether the rule has fired since.
+    const firedAtMs = Math.max(nowMs, (rule.lastFiredAtMs ?? 0) + 1);
+    const first = await this.sql.ifChanged(
       statement(
-        `INSERT INTO alert_state (rule_id, subject, crossing_id, since)
-         SELECT CAST(?1 AS text), CAST(?2 AS text), CAST(?3 AS text), CAST(?4 AS bigint) WHERE ${standsFrom(5)}
-         ON CONFLICT DO NOTHING`,
+        `UPDATE alert_rule SET last_fired_at = ?2 WHERE rule_id = ?1 AND last_fired_at IS NOT DISTINCT FROM ?3
+           AND NOT EXISTS (SELECT 1 FROM alert_state WHERE alert_state.rule_id = ?1 AND subject = ?4) AND ${asRead(5)}`,
         rule.id,
+        firedAtMs,
+        rule.lastFiredAtMs,
         subject,
-        crossing,
-        nowMs,
         ...valuesOf(rule),
       ),
-      statement(`UPDATE alert_rule SET last_fired_at = ?2 WHERE rule_id = ?1 AND ${mine}`, rule.id, nowMs),
-      ...[DASHBOARD, ...rule.channels].map((channel) => delivery(message, { channel, nowMs, where: mine })),
-    ]);
-    return first === 1;
-  }
-
-  /** The condition no longer holds: the next crossing is news again. Under other terms it may. */
-  async cleared(rule: Rule, subject: string): Promise<void> {
-    await this.sql.rows(
-      `DELETE FROM alert_state WHERE rule_id = ?1 AND subject = ?2 AND ${standsFrom(3)}`,
-      rule.id,
-      subject,
-      ...valuesOf(rule),
+      [
+        statement(
+          "INSERT INTO alert_state (rule_id, subject, crossing_id, since) VALUES (?1, ?2, ?3, ?4)",
+          rule.id,
+          subject,
+          `crs_${randomBase62(16)}`,
+          nowMs,
+        ),
+        ...[DASHBOARD, ...rule.channels].map((channel) => delivery(message, { channel, nowMs })),
+      ],
     );
+    return first ? { ...rule, lastFiredAtMs: firedAtMs } : null;
   }
 
-  /** Subjects about which a rule fires now. */
-  async firing(ruleId: string): Promise<string[]> {
-    const rows = await this.sql.rows("SELECT subject FROM alert_state WHERE rule_id = ?1", ruleId);
-    return rows.map((row) => textOf(row["subject"]));
+  /** The condition no longer holds: the next crossing is news again. One that was told since is another one. */
+  async cleared(crossingId: string): Promise<void> {
+    await this.sql.rows("DELETE FROM alert_state WHERE crossing_id = ?1", crossingId);
+  }
+
+  /** What the rules of an organization fire about now: by rule, each subject's crossing. */
+  async firing(organizationId: string): Promise<Map<string, Map<string, string>>> {
+    const rows = await this.sql.rows(
+      `SELECT alert_state.rule_id, subject, crossing_id FROM alert_state
+       JOIN alert_rule ON alert_rule.rule_id = alert_state.rule_id WHERE org_id = ?1`,
+      organizationId,
+    );
+    const byRule = new Map<string, Map<string, string>>();
+    for (const row of rows) {
+      const ruleId = textOf(row["rule_id"]);
+      const subjects = byRule.get(ruleId) ?? new Map<string, string>();
+      byRule.set(ruleId, subjects.set(textOf(row["subject"]), textOf(row["crossing_id"])));
+    }
+    return byRule;
   }
 
   /** One message for one channel. */
   async send(message: OutboxMessage, channel: string, nowMs: number): Promise<Delivery> {
     const id = `msg_${randomBase62(20)}`;
-    await this.sql.together([delivery(message, { channel, nowMs, where: "1 = 1", id })]);
+    await this.sql.together([delivery(message, { channel, nowMs, id })]);
     const found = await this.find(message.organizationId, id);
     if (found === null) throw new Error(`delivery ${id} was not written`);
     return found;
@@ -205,19 +221,17 @@ function delivery(
   {
     channel,
     nowMs,
-    where,
     id = `msg_${randomBase62(20)}`,
   }: {
     channel: string;
     nowMs: number;
-    where: string;
     id?: string;
   },
 ): Statement {
   const listed = channel === DASHBOARD;
   return statement(
     `INSERT INTO alert_delivery (delivery_id, org_id, rule_id, channel_id, kind, text, payload, state, tries, created_at, next_try_at)
-     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10 WHERE ${where}`,
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, ?9, ?10)`,
     id,
     message.organizationId,
     message.ruleId,

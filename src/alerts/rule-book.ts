@@ -161,14 +161,10 @@ export class RuleBook {
 }
 
 /** That a row has the terms that somebody read: `valuesOf` them are its parameters, from this number on. */
-const asRead = (first: number): string =>
+export const asRead = (first: number): string =>
   `kind = ?${first} AND amount IS NOT DISTINCT FROM ?${first + 1} AND percent IS NOT DISTINCT FROM ?${first + 2}
    AND days IS NOT DISTINCT FROM ?${first + 3} AND key_id IS NOT DISTINCT FROM ?${first + 4}
    AND channels = ?${first + 5} AND enabled = ?${first + 6}`;
-
-/** That the rule of a statement's first parameter is as it was read, by the same parameters. */
-export const standsFrom = (first: number): string =>
-  `EXISTS (SELECT 1 FROM alert_rule WHERE rule_id = ?1 AND ${asRead(first)})`;
 
 export const valuesOf = (terms: RuleTerms) =>
   [

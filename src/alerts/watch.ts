@@ -26,7 +26,14 @@ export async function watchRules(on: WatchPorts, failed: (error: unknown) => voi
   for (const [organizationId, rules] of byOrganization) {
     const figures = onceEach(on.figuresOf(organizationId));
     const budget = new Budget(() => on.outbox.messagesSince(organizationId, on.nowMs() - DAY_MS));
-    for (const rule of rules) await watchRule(on, { rule, figures, budget }).catch(failed);
+    // Before any figure: what others tell or clear from here on, they saw later than this round.
+    const firing = await on.outbox.firing(organizationId).catch((error: unknown) => {
+      failed(error);
+      return null;
+    });
+    if (firing === null) continue;
+    for (const rule of rules)
+      await watchRule(on, { rule, firing: firing.get(rule.id) ?? new Map(), figures, budget }).catch(failed);
   }
 }
 
@@ -47,10 +54,15 @@ class Budget {
 
 async function watchRule(
   on: WatchPorts,
-  { rule, figures, budget }: { rule: Rule; figures: Figures; budget: Budget },
+  {
+    rule: read,
+    firing,
+    figures,
+    budget,
+  }: { rule: Rule; firing: Map<string, string>; figures: Figures; budget: Budget },
 ): Promise<void> {
+  let rule = read;
   const readings = await readingsOf(rule, figures);
-  const firing = new Set(await on.outbox.firing(rule.id));
   for (const { subject, standing, text, facts } of readings) {
     if (standing === "crossed" && !firing.has(subject) && (await budget.take(1 + rule.channels.length))) {
       const nowMs = on.nowMs();
@@ -61,12 +73,15 @@ async function watchRule(
         text,
         payload: payloadOf({ kind: rule.kind, rule, text, facts, nowMs }),
       };
-      await on.outbox.crossed(rule, subject, message, nowMs);
+      const fired = await on.outbox.crossed(rule, subject, message, nowMs);
+      // Edited, or told of by another gateway meanwhile: the next round looks at it anew.
+      if (fired === null) return;
+      rule = fired;
     }
     if (standing !== "clear") firing.delete(subject);
   }
   // What is clear, and what is no longer spoken of: yesterday, last month, a key that was revoked.
-  for (const subject of firing) await on.outbox.cleared(rule, subject);
+  for (const crossingId of firing.values()) await on.outbox.cleared(crossingId);
 }
 
 /** The body of a message, as docs/alerts.md shows it. It carries figures, never content. */

@@ -1,6 +1,6 @@
 // A statement as a document of A4 pages, to file and to print: the sums, what came and went, charges by model and key, and the
 // chain's head, by which the ledger's entries can be held to it later.
-import { PdfWriter } from "../lib/pdf-writer.ts";
+import { MISSING, PdfWriter } from "../lib/pdf-writer.ts";
 import type { StatementJson } from "./shapes/statement.ts";
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [50, 545, 56, 790];
@@ -96,7 +96,7 @@ class StatementPage {
       const head = { y: this.y, size: 8, grey: 0.4 };
       this.pdf.text("Model", { ...head, x: LEFT });
       this.pdf.text("Key", { ...head, x: 225 });
-      this.pdf.text("Requests", { ...head, x: 440, right: true });
+      this.pdf.text("Charged requests", { ...head, x: 440, right: true });
       this.pdf.text("Amount", { ...head, x: RIGHT, right: true });
       this.y += LINE;
     };
@@ -140,6 +140,9 @@ class StatementPage {
       const terms = "Amounts are US dollars, exact to the nano-dollar; times and months are UTC.";
       this.pdf.text(terms, { ...grey, x: LEFT });
       this.pdf.text(`${org.id} · ${month} · ${page} / ${of}`, { ...grey, x: RIGHT, right: true });
+      if (!this.pdf.lacks) return;
+      const lacks = `${MISSING} stands for a sign that this document's fonts lack; the CSV of this statement has every name whole.`;
+      this.pdf.text(lacks, { ...grey, y: 826, x: LEFT });
     });
   }
 

@@ -88,7 +88,7 @@ export const usageEndpoints = [
           [`${used.bucket}_utc`]: (row: UsageLine) => row.start,
           [query.group_by ?? "group"]: (row) => row.group,
           ...(query.then_by !== undefined && { [query.then_by]: (row: UsageLine) => row.second }),
-          requests: (row) => row.requests,
+          charged_requests: (row) => row.requests,
           input_tokens: (row) => row.input_tokens,
           cached_tokens: (row) => row.cached_tokens,
           cache_write_tokens: (row) => row.cache_write_tokens,

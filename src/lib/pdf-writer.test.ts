@@ -1,7 +1,9 @@
 // What is written is a PDF, whatever its texts are: the cross-reference finds every object, and no text ends its own string.
 import { expect, test } from "bun:test";
+import { inflateSync } from "node:zlib";
 import { pdfPages } from "./pdf-pages.ts";
-import { PdfWriter } from "./pdf-writer.ts";
+import { PdfFont, wideFont } from "./pdf-font.ts";
+import { MISSING, PdfWriter } from "./pdf-writer.ts";
 
 const ODD = [
   "a (b) \\ c)",
@@ -32,14 +34,66 @@ test("the cross-reference leads to every object, whatever the texts are", () => 
   const offsets = [...file.slice(start).matchAll(/^(\d{10}) 00000 n $/gm)].map(([, at]) => Number(at));
   expect(offsets).toHaveLength(Number(count) - 1);
   for (const [i, at] of offsets.entries()) expect(file.slice(at)).toStartWith(`${i + 1} 0 obj\n`);
-  expect(file.match(/^endstream$/gm)).toHaveLength(ODD.length);
+  expect(file.match(/^endstream$/gm)).toHaveLength(ODD.length + 2); // the font, and its signs
   expect(file).toMatch(/^[\n -~]*$/);
   expect(pdfPages(Buffer.from(file, "latin1"))).toBe(ODD.length);
 });
 
-test("what the fonts have no sign for is written plainly, and is whole in the title", () => {
+/** What a reader copies of each text in the font that the file brings. */
+function copied(file: string): string[] {
+  const signs = new Map(
+    [...file.matchAll(/^<([0-9a-f]{4})> <([0-9a-f]+)>$/gm)].map(([, glyph = "", sign = ""]) => [
+      glyph,
+      Buffer.from(sign, "hex").swap16().toString("utf16le"),
+    ]),
+  );
+  return [...file.matchAll(/\/F4 [\d.]+ Tf [-\d.]+ [-\d.]+ Td <([0-9a-f]+)> Tj/g)].map(([, glyphs = ""]) =>
+    (glyphs.match(/.{4}/g) ?? []).map((glyph) => signs.get(glyph) ?? "?").join(""),
+  );
+}
+
+test("names beyond WinAnsi are written with their own signs, which can be copied", () => {
+  const names = [
+    "Łódź Zażółć gęślą jaźń",
+    "Žižkov, İstanbul, Điện Biên",
+    "Ελλάδα",
+    "Москва, Київ",
+    "Հայաստան",
+    "საქართველო",
+    "ﬁ → ≤ ₽",
+  ];
+  const file = written(names);
+  expect(copied(file)).toEqual(names);
+  expect(file).not.toContain("(?");
+  const pdf = new PdfWriter();
+  for (const name of names) pdf.text(name, { x: 50, y: 100 });
+  expect(pdf.lacks).toBe(false);
+});
+
+test("what the file brings is a font with the glyphs in use and their parts, and is small", () => {
+  const file = written(["Łódź Ǖ"]);
+  const [, packed = ""] = /\/FlateDecode\] >>\nstream\n([0-9a-f]+)>\nendstream/.exec(file) ?? [];
+  const cut = inflateSync(Buffer.from(packed, "hex"));
+  const font = new PdfFont(new Uint8Array(cut));
+  const whole = wideFont();
+  for (const sign of "ŁódźǕ") {
+    const glyph = whole.glyphOf(sign) ?? 0;
+    expect(font.widthOf(glyph)).toBe(whole.widthOf(glyph));
+    // Cut again it stays as it is: everything that it is made of is there.
+    expect(font.cutTo([glyph]).length).toBe(whole.cutTo([glyph]).length);
+  }
+  expect(file.length).toBeLessThan(30_000);
+  expect(written(["plain"]).length).toBeLessThan(2_000);
+});
+
+test("what no font here has is a square, and known to be one; it is whole in the title", () => {
   const file = written(["(Łódź) 株"]);
-  expect(file).toContain("(\\050?\\363dz\\051 ?) Tj");
+  expect(copied(file)).toEqual([`(Łódź) ${MISSING}`]);
+  for (const text of ["株式会社", "🦊", "שלום", "مرحبا", "नमस्ते", "\u202eabc"]) {
+    const pdf = new PdfWriter();
+    pdf.text(text, { x: 50, y: 100 });
+    expect([text, pdf.lacks]).toEqual([text, true]);
+  }
   expect(file).toContain(`/Title <feff${Buffer.from("(Łódź) 株", "utf16le").swap16().toString("hex")}>`);
 });
 

@@ -1,10 +1,12 @@
 // A small writer of PDF: pages of A4 with lines of text in the standard fonts, which every reader has, and rules between them.
-// Text is WinAnsi; what those fonts have no sign for is written without its accents, or as a question mark, and never breaks
-// the file. The document's title keeps every character (PDF 32000-1, 7.9.2).
+// A text with a sign that those lack (WinAnsi) is written whole in a font that the file then brings, cut down to the glyphs in
+// use; what that font lacks, too, stands as a square. The document's title keeps every character (PDF 32000-1, 7.9.2).
+import { deflateSync } from "node:zlib";
+import { wideFont } from "./pdf-font.ts";
 
-type PdfFont = "regular" | "bold" | "mono";
+type Face = "regular" | "bold" | "mono";
 
-const FONTS: Record<PdfFont, { name: string; base: string }> = {
+const FONTS: Record<Face, { name: string; base: string }> = {
   regular: { name: "F1", base: "Helvetica" },
   bold: { name: "F2", base: "Helvetica-Bold" },
   mono: { name: "F3", base: "Courier" },
@@ -46,20 +48,30 @@ const WIN_ANSI: Readonly<Record<string, number>> = {
   Ÿ: 0x9f,
   "−": 0x2d,
 };
-const UNKNOWN = 0x3f;
+/** Of what no font here has; a document that shows it says what it stands for. */
+export const MISSING = "□";
 
-/** The bytes that the standard fonts show for a text. */
-function winAnsi(text: string): number[] {
-  const bytes: number[] = [];
-  for (const sign of text.normalize("NFC")) {
-    const own = byteOf(sign);
-    if (own !== null) bytes.push(own);
-    else {
-      const plain = Array.from(sign.normalize("NFKD")).flatMap((part) => byteOf(part) ?? []);
-      bytes.push(...(plain.length === 0 ? [UNKNOWN] : plain));
-    }
-  }
-  return bytes;
+/** A text as numbers of a font: bytes of a standard one, or glyphs of the one that the file brings. */
+interface Run {
+  wide: boolean;
+  codes: number[];
+}
+
+function runOf(text: string): Run {
+  const signs = Array.from(text.normalize("NFC"));
+  const bytes = signs.flatMap((sign) => byteOf(sign) ?? []);
+  return bytes.length === signs.length
+    ? { wide: false, codes: bytes }
+    : { wide: true, codes: signs.flatMap(glyphsOf) };
+}
+
+/** Its own, or those of what it is put together from. */
+function glyphsOf(sign: string): number[] {
+  const font = wideFont();
+  const own = font.glyphOf(sign);
+  if (own !== null) return [own];
+  const parts = Array.from(sign.normalize("NFKD")).flatMap((part) => font.glyphOf(part) ?? []);
+  return parts.length > 0 ? parts : [font.glyphOf(MISSING) ?? 0];
 }
 
 function byteOf(sign: string): number | null {
@@ -68,13 +80,15 @@ function byteOf(sign: string): number | null {
   return Object.hasOwn(WIN_ANSI, sign) ? (WIN_ANSI[sign] ?? null) : null;
 }
 
-const widthOf = (bytes: readonly number[], font: PdfFont, size: number): number =>
-  (bytes.reduce(
-    (sum, byte) => sum + (font === "mono" ? MONO_WIDTH : (WIDTHS[byte - FIRST_WIDTH] ?? OTHER_WIDTH)),
-    0,
-  ) *
-    size) /
-  1000;
+const widthOf = ({ wide, codes }: Run, font: Face, size: number): number => {
+  const each = (code: number): number =>
+    wide
+      ? wideFont().widthOf(code)
+      : font === "mono"
+        ? MONO_WIDTH
+        : (WIDTHS[code - FIRST_WIDTH] ?? OTHER_WIDTH);
+  return (codes.reduce((sum, code) => sum + each(code), 0) * size) / 1000;
+};
 
 /** A literal string: what is no plain letter is written by its number, so that no byte of it can end it. */
 const literal = (bytes: readonly number[]): string =>
@@ -86,9 +100,12 @@ const literal = (bytes: readonly number[]): string =>
     )
     .join("")})`;
 
+const hex = (glyphs: readonly number[]): string =>
+  `<${glyphs.map((glyph) => glyph.toString(16).padStart(4, "0")).join("")}>`;
+
 /** A text of the document itself: UTF-16 with its mark, as hex. */
-const wide = (text: string): string => {
-  const bytes = Buffer.from(`\uFEFF${text}`, "utf16le").swap16();
+const utf16 = (text: string): string => {
+  const bytes = Buffer.from(text, "utf16le").swap16();
   return `<${bytes.toString("hex")}>`;
 };
 
@@ -97,7 +114,7 @@ interface PdfText {
   /** From the top of the page. */
   y: number;
   size?: number;
-  font?: PdfFont;
+  font?: Face;
   /** Ends at `x` instead of beginning there. */
   right?: boolean;
   /** Shortened with an ellipsis where it is wider. */
@@ -106,7 +123,10 @@ interface PdfText {
   grey?: number;
 }
 
-const ELLIPSIS = 0x85;
+const ELLIPSIS = "…";
+/** The name of the font that the file brings; its bold is drawn with an outline of this part of the size. */
+const WIDE = "F4";
+const OUTLINE = 0.03;
 /** More characters than any line takes. */
 const LONGEST = 500;
 
@@ -115,22 +135,45 @@ export class PdfWriter {
   private readonly pages: string[][] = [[]];
   /** Where text goes: the last page, until the footers are written. */
   private at = 0;
+  /** Glyphs in use, each with the sign that a reader copies. */
+  private readonly glyphs = new Map<number, string>();
+
+  /** Whether a sign was written that no font here has. */
+  lacks = false;
 
   newPage(): void {
     this.at = this.pages.push([]) - 1;
   }
 
   text(text: string, { x, y, size = 9, font = "regular", right = false, width, grey = 0 }: PdfText): void {
-    let bytes = winAnsi(text.slice(0, LONGEST));
-    if (width !== undefined && widthOf(bytes, font, size) > width) {
-      while (bytes.length > 0 && widthOf([...bytes, ELLIPSIS], font, size) > width)
-        bytes = bytes.slice(0, -1);
-      bytes = [...bytes, ELLIPSIS];
+    const signs = Array.from(text.slice(0, LONGEST).normalize("NFC"));
+    const run = runOf(signs.join(""));
+    if (width !== undefined && widthOf(run, font, size) > width) {
+      const [ellipsis = 0] = run.wide ? glyphsOf(ELLIPSIS) : [byteOf(ELLIPSIS) ?? 0];
+      while (run.codes.length > 0 && widthOf({ ...run, codes: [...run.codes, ellipsis] }, font, size) > width)
+        run.codes.pop();
+      run.codes.push(ellipsis);
     }
-    const from = right ? x - widthOf(bytes, font, size) : x;
+    if (run.wide) this.note(signs);
+    const from = right ? x - widthOf(run, font, size) : x;
+    const place = `${number(from)} ${number(PDF_PAGE.height - y)} Td`;
+    // An outline makes it bold: the file brings one font.
+    const bold = run.wide && font === "bold";
+    const stroke = bold ? `${grey} G ${number(OUTLINE * size)} w 2 Tr ` : "";
+    const shown = run.wide ? hex(run.codes) : literal(run.codes);
     this.put(
-      `${grey} g BT /${FONTS[font].name} ${size} Tf ${number(from)} ${number(PDF_PAGE.height - y)} Td ${literal(bytes)} Tj ET`,
+      `${grey} g BT ${stroke}/${run.wide ? WIDE : FONTS[font].name} ${size} Tf ${place} ${shown} Tj ${bold ? "0 Tr " : ""}ET`,
     );
+  }
+
+  private note(signs: readonly string[]): void {
+    const font = wideFont();
+    const missing = font.glyphOf(MISSING) ?? 0;
+    for (const sign of [...signs, ELLIPSIS])
+      for (const glyph of glyphsOf(sign)) {
+        this.lacks ||= glyph === missing && sign !== MISSING;
+        if (!this.glyphs.has(glyph)) this.glyphs.set(glyph, glyph === missing ? MISSING : sign);
+      }
   }
 
   /** A thin line across. */
@@ -142,7 +185,7 @@ export class PdfWriter {
   /** The file. `footer` is written on each page once their number is known. */
   bytes(title: string, footer: (page: number, of: number) => void): Uint8Array<ArrayBuffer> {
     for (this.at = 0; this.at < this.pages.length; this.at++) footer(this.at + 1, this.pages.length);
-    return fileOf(this.pages, title);
+    return fileOf(this.pages, title, this.glyphs);
   }
 
   private put(operators: string): void {
@@ -152,18 +195,62 @@ export class PdfWriter {
 
 const number = (value: number): string => String(Math.round(value * 100) / 100);
 
-function fileOf(pages: readonly string[][], title: string): Uint8Array<ArrayBuffer> {
+/** The objects of the font that the file brings, the first of them at this number; none where no text needs it. */
+function wideObjects(glyphs: ReadonlyMap<number, string>, first: number): string[] {
+  if (glyphs.size === 0) return [];
+  const font = wideFont();
+  const used = [...glyphs.keys()].sort((a, b) => a - b);
+  const cut = font.cutTo(used);
+  const packed = `${deflateSync(cut).toString("hex")}>`;
+  const signs = used.map((glyph) => `${hex([glyph])} ${utf16(glyphs.get(glyph) ?? "")}`);
+  const map = [
+    "/CIDInit /ProcSet findresource begin 12 dict begin begincmap",
+    "/CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def",
+    "/CMapName /Adobe-Identity-UCS def /CMapType 2 def",
+    "1 begincodespacerange <0000> <ffff> endcodespacerange",
+    ...inHundreds(signs).map((some) => `${some.length} beginbfchar\n${some.join("\n")}\nendbfchar`),
+    "endcmap CMapName currentdict /CMap defineresource pop end end",
+  ].join("\n");
+  const widths = used.map((glyph) => `${glyph} [${font.widthOf(glyph)}]`).join(" ");
+  return [
+    `<< /Type /Font /Subtype /Type0 /BaseFont /${WIDE_NAME} /Encoding /Identity-H /DescendantFonts [${first + 1} 0 R] /ToUnicode ${first + 4} 0 R >>`,
+    `<< /Type /Font /Subtype /CIDFontType2 /BaseFont /${WIDE_NAME} /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /FontDescriptor ${first + 2} 0 R /DW 600 /W [${widths}] /CIDToGIDMap /Identity >>`,
+    `<< /Type /FontDescriptor /FontName /${WIDE_NAME} /Flags 4 /FontBBox [-1021 -463 1793 1232] /ItalicAngle 0 /Ascent 928 /Descent -236 /CapHeight 729 /StemV 90 /FontFile2 ${first + 3} 0 R >>`,
+    `<< /Length ${packed.length} /Length1 ${cut.length} /Filter [/ASCIIHexDecode /FlateDecode] >>\nstream\n${packed}\nendstream`,
+    `<< /Length ${map.length} >>\nstream\n${map}\nendstream`,
+  ];
+}
+
+/** The letters before the sign say that it is a part of the font. */
+const WIDE_NAME = "TOLLGA+DejaVuSans";
+
+function inHundreds(all: readonly string[]): string[][] {
+  const pieces: string[][] = [];
+  for (let from = 0; from < all.length; from += 100) pieces.push(all.slice(from, from + 100));
+  return pieces;
+}
+
+function fileOf(
+  pages: readonly string[][],
+  title: string,
+  glyphs: ReadonlyMap<number, string>,
+): Uint8Array<ArrayBuffer> {
   const fonts = Object.values(FONTS);
-  const [firstFont, firstPage] = [4, 4 + fonts.length];
+  const firstFont = 4;
+  const firstWide = firstFont + fonts.length;
+  const wide = wideObjects(glyphs, firstWide);
+  const firstPage = firstWide + wide.length;
   const pageIds = pages.map((_, i) => firstPage + 2 * i);
-  const resources = fonts.map(({ name }, i) => `/${name} ${firstFont + i} 0 R`).join(" ");
+  const standard = fonts.map(({ name }, i) => `/${name} ${firstFont + i} 0 R`).join(" ");
+  const resources = wide.length === 0 ? standard : `${standard} /${WIDE} ${firstWide} 0 R`;
   const objects = [
     "<< /Type /Catalog /Pages 2 0 R >>",
     `<< /Type /Pages /Count ${pages.length} /Kids [${pageIds.map((id) => `${id} 0 R`).join(" ")}] >>`,
-    `<< /Title ${wide(title)} /Producer (Tollgate) >>`,
+    `<< /Title ${utf16(`\uFEFF${title}`)} /Producer (Tollgate) >>`,
     ...fonts.map(
       ({ base }) => `<< /Type /Font /Subtype /Type1 /BaseFont /${base} /Encoding /WinAnsiEncoding >>`,
     ),
+    ...wide,
     ...pages.flatMap((operators, i) => {
       const content = operators.join("\n");
       return [

@@ -23,6 +23,14 @@ export type AutoTopUpTerms = Pick<
   "organizationId" | "enabled" | "threshold" | "amount" | "monthlyCap"
 >;
 
+export interface TryFailed {
+  reason: string;
+  failures: number;
+  nextTryAtMs: number | null;
+  /** The card that it was about, null where there was none; left out where it was about the terms alone. */
+  methodId?: string | null;
+}
+
 /** Of an organization that has set nothing yet. */
 export const UNSET = { enabled: false, threshold: null, amount: null, monthlyCap: null } as const;
 
@@ -79,21 +87,20 @@ export class AutoTopUpBook {
     return rows.map(autoTopUpOf);
   }
 
-  /** How a try on these terms went; terms that were set meanwhile are not marked. */
-  async failed(
-    terms: AutoTopUpTerms,
-    how: { reason: string; failures: number; nextTryAtMs: number | null },
-    nowMs: number,
-  ): Promise<void> {
+  /** How a try on these terms went; terms that were set meanwhile are not marked, nor is another card. */
+  async failed(terms: AutoTopUpTerms, how: TryFailed, nowMs: number): Promise<void> {
     await this.sql.rows(
       `UPDATE auto_top_up SET last_failure = ?2, failures = ?3, next_try_at = ?4, failed_at = ?5
-       WHERE org_id = ?1 AND ${asRead(6)}`,
+       WHERE org_id = ?1 AND ${asRead(6)} AND (CAST(?10 AS int) = 0 OR CAST(?11 AS text) IS NOT DISTINCT FROM
+         (SELECT method_id FROM payment_method WHERE payment_method.org_id = ?1))`,
       terms.organizationId,
       how.reason,
       how.failures,
       how.nextTryAtMs,
       nowMs,
       ...valuesOf(terms),
+      how.methodId === undefined ? 0 : 1,
+      how.methodId ?? null,
     );
   }
 

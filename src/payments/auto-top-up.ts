@@ -6,8 +6,13 @@ import { formatUsd } from "../domain/money.ts";
 import { nextUtcMonth, utcMonth } from "../lib/clock.ts";
 import type { AutoTopUp } from "./auto-top-up-book.ts";
 import type { PaymentMethod, PaymentOrder } from "./order.ts";
-import { type AutoTopUpPorts, isOld, note, settling, stop, withdraw } from "./settle-order.ts";
+import { type AutoTopUpPorts, isOld, note, settling, withdraw } from "./settle-order.ts";
 import { actsBelow, brakeOf, LOOKS_BACK_MS } from "./top-up-brake.ts";
+
+const NO_CARD = {
+  reason: "There is no saved card. Add credits once with “keep this card” to save one.",
+  nextTryAtMs: null,
+};
 
 /** One round over all organizations that may try now. One that fails does not keep the others waiting. */
 export async function topUpWhatRunsLow(on: AutoTopUpPorts, failed: (error: unknown) => void): Promise<void> {
@@ -21,24 +26,25 @@ export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp, from: From):
   if (!(await runsLow(on, wish))) return;
   const method = await on.orders.method(organizationId);
   if (method === null || method.driver !== on.driver.name) {
-    await stop(on, wish, "There is no saved card. Add credits once with “keep this card” to save one.");
+    const { failures } = wish;
+    await note(on, wish, { ...NO_CARD, failures, methodId: method?.methodId ?? null });
     return;
   }
   const open = await on.orders.openAutomatic(organizationId);
   // Its key is forgotten, or its event never came: how its charge stands decides, and nothing else.
   if (open !== null && isOld(on, open))
-    return await settling(on, { wish, order: open, from }, () => on.driver.standing(open, method));
+    return await settling(on, { wish, order: open, from, method }, () => on.driver.standing(open, method));
   // A charge under way ends with an event.
   if (open !== null && open.sessionId !== null) return;
   const isOfBefore = open !== null && open.amount !== wish.amount;
-  if (isOfBefore && !(await withdraw(on, { wish, order: open, from }, method))) return;
+  if (isOfBefore && !(await withdraw(on, { wish, order: open, from, method }))) return;
   const taken = open === null || isOfBefore ? await newOrder(on, wish) : { order: open, fresh: false };
   if (taken === null || taken.order.sessionId !== null || taken.order.amount !== wish.amount) return;
   if (!(await mayCharge(on, wish, taken))) return;
   const { order } = taken;
   if (await isInForce(on, wish, method))
-    await settling(on, { wish, order, from }, () => on.driver.charge(order, method));
-  else await withdraw(on, { wish, order, from }, method);
+    await settling(on, { wish, order, from, method }, () => on.driver.charge(order, method));
+  else await withdraw(on, { wish, order, from, method });
 }
 
 /** Where it was switched off: an order that is still open is credited when it was charged, and else never will be. */
@@ -48,7 +54,7 @@ async function tidyUp(on: AutoTopUpPorts, wish: AutoTopUp, from: From): Promise<
   const method = await on.orders.method(wish.organizationId);
   // Switched on again since: the next round sees to it.
   if ((await on.book.find(wish.organizationId))?.enabled !== false) return;
-  if (await withdraw(on, { wish, order, from }, method)) await on.book.succeeded(wish.organizationId);
+  if (await withdraw(on, { wish, order, from, method })) await on.book.succeeded(wish.organizationId);
 }
 
 /** Whether the terms are still these, and the card this one. */

@@ -21,7 +21,7 @@ export interface PaymentDriver {
    */
   withdraw(order: PaymentOrder, method: PaymentMethod | null): Promise<Charged | { kind: "withdrawn" }>;
   /** The card of a payment that was allowed to be kept; null when there is none. Throws `ServiceFailure`. */
-  methodOf(paymentId: string): Promise<Omit<PaymentMethod, "organizationId"> | null>;
+  methodOf(paymentId: string): Promise<Omit<PaymentMethod, "organizationId" | "savedAtMs"> | null>;
   /** The order that a payment was made for, as the service remembers it; null for payments of somebody else. */
   orderOf(paymentId: string): Promise<string | null>;
 }
@@ -56,6 +56,8 @@ export type PaymentEvent = { id: string; type: string } & (
       orderId: string | null;
       organizationId: string | null;
       money: Money;
+      /** By the service's clock, in whole seconds. */
+      paidAtMs: number;
       keepCard: boolean;
     }
   | { kind: "not_paid"; sessionId: string; state: "failed" | "expired"; reason: string }

@@ -19,6 +19,7 @@ export interface NewOrder {
 /** Unpaid checkouts of an organization within a day: each is a page of the service, and a line that operators read. */
 export const BEGUN_MAX = 50;
 const DAY_MS = 86_400_000;
+const SECOND_MS = 1000;
 const begun = (organization: string, since: string): string =>
   `SELECT count(*) AS begun FROM payment_order AS begun WHERE begun.org_id = ${organization}
      AND begun.created_at > ${since} AND begun.purpose = 'checkout' AND begun.state <> 'credited'`;
@@ -187,20 +188,27 @@ export class OrderBook {
     return found.length > 0;
   }
 
-  async keepMethod(method: PaymentMethod, nowMs: number): Promise<void> {
+  /** False where one is kept already that was saved after this one was paid with. */
+  async keepMethod(
+    method: Omit<PaymentMethod, "savedAtMs">,
+    { paidAtMs, nowMs }: { paidAtMs: number; nowMs: number },
+  ): Promise<boolean> {
     const { organizationId, driver, customerId, methodId, label } = method;
-    await this.sql.rows(
+    const kept = await this.sql.rows(
       `INSERT INTO payment_method (org_id, driver, customer_id, method_id, label, saved_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
        ON CONFLICT (org_id) DO UPDATE SET driver = excluded.driver, customer_id = excluded.customer_id,
-         method_id = excluded.method_id, label = excluded.label, saved_at = excluded.saved_at`,
+         method_id = excluded.method_id, label = excluded.label, saved_at = excluded.saved_at
+       WHERE payment_method.saved_at < ?7 RETURNING org_id`,
       organizationId,
       driver,
       customerId,
       methodId,
       label,
       nowMs,
+      paidAtMs + SECOND_MS,
     );
+    return kept.length > 0;
   }
 
   async forgetMethod(organizationId: string): Promise<boolean> {
@@ -220,6 +228,7 @@ export class OrderBook {
       customerId: textOf(row["customer_id"]),
       methodId: textOf(row["method_id"]),
       label: textOf(row["label"]),
+      savedAtMs: numberOf(row["saved_at"]),
     };
   }
 

@@ -38,6 +38,7 @@ export interface PaymentMethod {
   methodId: string;
   /** `visa •••• 4242`. */
   label: string;
+  savedAtMs: number;
 }
 
 export const NANO_PER_CENT = 10_000_000n;

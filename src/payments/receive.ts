@@ -110,10 +110,12 @@ async function paid(on: ReceivePorts, event: Paid): Promise<Verdict> {
     return ignored("its checkout page credits", order);
   const contradiction = contradictionOf(event, order, on.driver.name);
   if (contradiction !== null) return refused(contradiction, order);
-  const outcome = await creditOrder(on, order, event);
+  const outcome = await creditOrder(on, order, event, async () => {
+    if (order.purpose === "auto_top_up") await on.automatic.mayTryAgain(order.organizationId);
+    if (event.keepCard && event.paymentId !== null)
+      await keepCard(on, order, event.paymentId, event.paidAtMs);
+  });
   if (outcome === "refused") return refused("its reference was credited with another amount", order);
-  if (order.purpose === "auto_top_up") await on.automatic.mayTryAgain(order.organizationId);
-  if (event.keepCard && event.paymentId !== null) await keepCard(on, order, event.paymentId);
   return { outcome, detail: null, order };
 }
 
@@ -129,30 +131,41 @@ function contradictionOf(event: Paid, order: PaymentOrder, driver: string): stri
   return null;
 }
 
-/** One transaction holds the top-up's row and its ledger entry; that the order says so too follows, and may repeat. */
+/**
+ * One transaction holds the top-up's row and its ledger entry; that the order says so too follows, and may repeat. What
+ * goes with it is done in between: after a crash again, but no more once the order says so, when somebody may have changed
+ * what it changes.
+ */
 export async function creditOrder(
   on: Pick<ReceivePorts, "orders" | "nowMs"> & { till: Pick<Till, "topUp"> },
   order: PaymentOrder,
-  { from, ...paidBy }: { sessionId: string; paymentId: string | null; from: From },
+  { from, sessionId, paymentId }: { sessionId: string; paymentId: string | null; from: From },
+  goesWithIt: () => Promise<void> = async () => undefined,
 ): Promise<"credited" | "repeated" | "refused"> {
   const { organizationId, amount, driver: source } = order;
   crashPoint("payment_received");
   const { kind } = await on.till.topUp(
-    { organizationId, amount, kind: "purchase", source, externalId: paidBy.sessionId },
+    { organizationId, amount, kind: "purchase", source, externalId: sessionId },
     { id: `${order.driver} ${order.id}`, ...from },
   );
   if (kind === "conflict" || kind === "unknown_organization") return "refused";
   crashPoint("payment_credited");
-  await on.orders.credited(order.id, paidBy, on.nowMs());
+  if (order.state !== "credited") await goesWithIt();
+  await on.orders.credited(order.id, { sessionId, paymentId }, on.nowMs());
   return kind;
 }
 
 /** Without the card the payment is as good; the organization is asked for one when automatic top-up needs it. */
-async function keepCard(on: ReceivePorts, order: PaymentOrder, paymentId: string): Promise<void> {
+async function keepCard(
+  on: ReceivePorts,
+  order: PaymentOrder,
+  paymentId: string,
+  paidAtMs: number,
+): Promise<void> {
   const found = await on.driver.methodOf(paymentId).catch(() => null);
   if (found === null) return;
   const { organizationId } = order;
-  await on.orders.keepMethod({ ...found, organizationId }, on.nowMs());
+  if (!(await on.orders.keepMethod({ ...found, organizationId }, { paidAtMs, nowMs: on.nowMs() }))) return;
   await on.automatic.mayTryAgain(organizationId);
 }
 

@@ -2,7 +2,7 @@
 // One whose terms are no longer in force is withdrawn.
 import type { From } from "../domain/actor.ts";
 import type { NanoUsd } from "../domain/money.ts";
-import type { AutoTopUp, AutoTopUpBook, AutoTopUpTerms } from "./auto-top-up-book.ts";
+import type { AutoTopUp, AutoTopUpBook, AutoTopUpTerms, TryFailed } from "./auto-top-up-book.ts";
 import { type Charged, type PaymentDriver, ServiceFailure } from "./driver.ts";
 import type { PaymentMethod, PaymentOrder } from "./order.ts";
 import type { OrderBook } from "./order-book.ts";
@@ -43,6 +43,8 @@ const isVoid = (on: AutoTopUpPorts, { createdAtMs }: PaymentOrder): boolean =>
 interface Turn {
   wish: AutoTopUp;
   order: PaymentOrder;
+  /** On file when the turn began. */
+  method: PaymentMethod | null;
   from: From;
 }
 
@@ -66,12 +68,8 @@ async function answerOf<T>(on: AutoTopUpPorts, wish: AutoTopUp, ask: () => Promi
  * An order of terms, or of a card, that are no longer in force: what was charged is credited, else it ends and cannot be
  * charged any more, by whichever gateway. True when it has ended so; nothing else may be charged before.
  */
-export async function withdraw(
-  on: AutoTopUpPorts,
-  turn: Turn,
-  method: PaymentMethod | null,
-): Promise<boolean> {
-  const { wish, order } = turn;
+export async function withdraw(on: AutoTopUpPorts, turn: Turn): Promise<boolean> {
+  const { wish, order, method } = turn;
   if (order.driver !== on.driver.name) return false;
   const charged = await answerOf(on, wish, () =>
     isOld(on, order) ? on.driver.standing(order, method) : on.driver.withdraw(order, method),
@@ -92,7 +90,7 @@ export async function withdraw(
 
 async function settle(
   on: AutoTopUpPorts,
-  { wish, order, from, charged }: Turn & { charged: Charged },
+  { wish, order, from, method, charged }: Turn & { charged: Charged },
 ): Promise<void> {
   switch (charged.kind) {
     case "paid": {
@@ -101,8 +99,9 @@ async function settle(
         await stop(on, wish, `The service charged something else than order ${order.id}; ask the operator.`);
         return;
       }
-      await creditOrder(on, order, { sessionId: paymentId, paymentId, from });
-      await on.book.succeeded(wish.organizationId);
+      await creditOrder(on, order, { sessionId: paymentId, paymentId, from }, () =>
+        on.book.succeeded(wish.organizationId),
+      );
       return;
     }
     case "pending":
@@ -111,7 +110,7 @@ async function settle(
       return;
     case "declined": {
       const ended = await on.orders.ended(order.id, { state: "failed", reason: charged.reason }, on.nowMs());
-      if (ended) await noteDeclined(on, wish, charged.reason);
+      if (ended) await noteDeclined(on, wish, { reason: charged.reason, card: method });
       return;
     }
     case "void": {
@@ -124,36 +123,41 @@ async function settle(
   }
 }
 
-/** An event tells that the charge of an order came to nothing: counts for the terms in force if it was for their amount. */
+/**
+ * An event tells that the charge of an order came to nothing: counts for the terms in force if it was for their amount, and
+ * of the card that they have.
+ */
 export async function orderDeclined(
-  on: Pick<AutoTopUpPorts, "book" | "nowMs">,
+  on: Pick<AutoTopUpPorts, "book" | "orders" | "nowMs">,
   order: PaymentOrder,
   reason: string,
 ): Promise<void> {
   const wish = await on.book.find(order.organizationId);
-  if (wish?.amount === order.amount) await noteDeclined(on, wish, reason);
+  const card = await on.orders.method(order.organizationId);
+  const isAnother = card !== null && card.savedAtMs > order.createdAtMs;
+  if (wish?.amount === order.amount && !isAnother) await noteDeclined(on, wish, { reason, card });
 }
 
 /** Counts a declined card and plans the next try. */
 async function noteDeclined(
   on: Pick<AutoTopUpPorts, "book" | "nowMs">,
   terms: AutoTopUpTerms,
-  reason: string,
+  { reason, card }: { reason: string; card: PaymentMethod | null },
 ): Promise<void> {
   const failures = ((await on.book.find(terms.organizationId))?.failures ?? 0) + 1;
   const pauseMs = RETRY_AFTER_MS[failures - 1];
   const nextTryAtMs = pauseMs === undefined ? null : on.nowMs() + pauseMs;
-  await note(on, terms, { reason, failures, nextTryAtMs });
+  await note(on, terms, { reason, failures, nextTryAtMs, methodId: card?.methodId ?? null });
 }
 
 const retryInAMinute = (on: AutoTopUpPorts, wish: AutoTopUp, reason: string): Promise<void> =>
   note(on, wish, { reason, failures: wish.failures, nextTryAtMs: on.nowMs() + MINUTE_MS });
 
-export const stop = (on: AutoTopUpPorts, wish: AutoTopUp, reason: string): Promise<void> =>
+const stop = (on: AutoTopUpPorts, wish: AutoTopUp, reason: string): Promise<void> =>
   note(on, wish, { reason, failures: wish.failures, nextTryAtMs: null });
 
 export const note = (
   on: Pick<AutoTopUpPorts, "book" | "nowMs">,
   terms: AutoTopUpTerms,
-  how: { reason: string; failures: number; nextTryAtMs: number | null },
+  how: TryFailed,
 ): Promise<void> => on.book.failed(terms, how, on.nowMs());

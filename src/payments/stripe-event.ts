@@ -6,19 +6,20 @@ import type { Money, PaymentEvent } from "./driver.ts";
 import { NANO_PER_CENT } from "./order.ts";
 
 export function readStripeEvent(event: Stripe.Event): PaymentEvent {
-  const { id, type } = event;
+  const { id, type, created } = event;
   const known = { id, type };
+  const paidAtMs = created * 1000;
   // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- hundreds of types are none of ours
   switch (event.type) {
     case "checkout.session.completed":
     case "checkout.session.async_payment_succeeded":
-      return sessionPaid(known, event.data.object);
+      return sessionPaid({ ...known, paidAtMs }, event.data.object);
     case "checkout.session.async_payment_failed":
       return notPaid(known, event.data.object.id, "failed", "The payment did not succeed.");
     case "checkout.session.expired":
       return notPaid(known, event.data.object.id, "expired", "The checkout page was not used in time.");
     case "payment_intent.succeeded":
-      return chargePaid(known, event.data.object);
+      return chargePaid({ ...known, paidAtMs }, event.data.object);
     case "payment_intent.payment_failed": {
       const { id: sessionId, last_payment_error: error } = event.data.object;
       return notPaid(known, sessionId, "failed", error?.message ?? "The card was declined.");
@@ -38,8 +39,9 @@ export function readStripeEvent(event: Stripe.Event): PaymentEvent {
 }
 
 type Known = Pick<PaymentEvent, "id" | "type">;
+type KnownPaid = Known & { paidAtMs: number };
 
-function sessionPaid(known: Known, session: Stripe.Checkout.Session): PaymentEvent {
+function sessionPaid(known: KnownPaid, session: Stripe.Checkout.Session): PaymentEvent {
   const money = moneyOf(session.amount_total, session.currency);
   // A completed page whose payment is still under way is followed by another event.
   if (session.payment_status !== "paid" || money === null) return { ...known, kind: "other" };
@@ -56,7 +58,7 @@ function sessionPaid(known: Known, session: Stripe.Checkout.Session): PaymentEve
   };
 }
 
-function chargePaid(known: Known, payment: Stripe.PaymentIntent): PaymentEvent {
+function chargePaid(known: KnownPaid, payment: Stripe.PaymentIntent): PaymentEvent {
   const money = moneyOf(payment.amount_received, payment.currency);
   if (payment.status !== "succeeded" || money === null) return { ...known, kind: "other" };
   return {

@@ -206,7 +206,7 @@ export class StripeDriver implements PaymentDriver {
     });
   }
 
-  async methodOf(paymentId: string): Promise<Omit<PaymentMethod, "organizationId"> | null> {
+  async methodOf(paymentId: string): Promise<Omit<PaymentMethod, "organizationId" | "savedAtMs"> | null> {
     const payment = await this.call(() =>
       this.stripe.paymentIntents.retrieve(paymentId, { expand: ["payment_method"] }),
     );

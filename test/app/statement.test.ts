@@ -157,7 +157,17 @@ describe.each(STORES)("on %s", (store) => {
     expect(parts.map(printedAfter).reduce((all, one) => all + one)).toBe(nano(statement.closing_usd));
     expect(printedAfter("Closing balance")).toBe(nano(statement.closing_usd));
     expect(printedAfter("All charges")).toBe(nano(statement.charges_usd));
-    expect(texts).toContain("\\334n\\357code \\050??\\051 \\134 GmbH =1+1");
+    const signs = new Map(
+      [...pdf.text.matchAll(/^<([0-9a-f]{4})> <([0-9a-f]+)>$/gm)].map(([, glyph = "", sign = ""]) => [
+        glyph,
+        Buffer.from(sign, "hex").swap16().toString("utf16le"),
+      ]),
+    );
+    const names = [...pdf.text.matchAll(/<([0-9a-f]+)> Tj/g)].map(([, glyphs = ""]) =>
+      (glyphs.match(/.{4}/g) ?? []).map((glyph) => signs.get(glyph)).join(""),
+    );
+    expect(names[0]).toBe("Ünïcode (□□) \\ GmbH =1+1");
+    expect(names.at(-1)).toStartWith("□ stands for a sign");
     expect(texts).toContain(statement.head?.hash ?? "");
   });
 

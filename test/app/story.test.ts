@@ -162,7 +162,7 @@ test("a request costs the same in its answer, activity, usage, billing and on th
   ]);
   expect(used.series).toMatchObject([{ group: "plain-1", second: customer.keyId }]);
   const csv = await developer.send("GET", `/app/v1/orgs/${org}/usage.csv${twice}`);
-  expect(csv.text.split("\r\n")[0]).toContain(",model,key,requests,");
+  expect(csv.text.split("\r\n")[0]).toContain(",model,key,charged_requests,");
   const billing = await owner.app("GET /orgs/{org}/billing", { org });
   expect(billing).toMatchObject({
     charges_usd: charge,
@@ -408,7 +408,7 @@ test("CSV carries the filter, exact money, and no formulas", async () => {
   const usage = await owner.send("GET", `/app/v1/orgs/${org}/usage.csv?group_by=model&range=7d`);
   expect(usage.headers.get("content-disposition")).toContain(`usage-${org}`);
   expect(usage.text.split("\r\n")[0]).toBe(
-    "hour_utc,model,requests,input_tokens,cached_tokens,cache_write_tokens,output_tokens,charge_usd",
+    "hour_utc,model,charged_requests,input_tokens,cached_tokens,cache_write_tokens,output_tokens,charge_usd",
   );
   const ledger = await owner.send("GET", `/app/v1/orgs/${org}/billing/ledger.csv`);
   const statement = await owner.app("GET /orgs/{org}/billing/ledger", { org });

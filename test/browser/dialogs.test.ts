@@ -3,11 +3,14 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
 import { dialogTexts, onceTexts, pageNames, secretTexts } from "../../dashboard/components/texts.ts";
+import { alertsTexts as alerts } from "../../dashboard/pages/alerts/texts.ts";
+import { billingTexts as billing } from "../../dashboard/pages/billing/texts.ts";
 import { keysTexts as keys } from "../../dashboard/pages/keys/texts.ts";
 import { teamTexts as team } from "../../dashboard/pages/team/texts.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, NARROW, type Visitor } from "./dashboard.ts";
 import { type Seeded, startSeeded } from "./fixture.ts";
+import { inspect } from "./inspect.ts";
 import { closeSecret, createKey, keyAct, rowsOf } from "./steps.ts";
 
 let dashboard: Dashboard;
@@ -109,6 +112,64 @@ test("after a form or question closes, the focus is on the button that opened it
     await focusComesTo(keys.menu("Production"));
   }
 });
+
+test("Escape and the cross ask before what was typed is lost; Cancel does not, nor does a form that nobody touched", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org, "keys"));
+  const form = page.getByRole("dialog", { name: keys.create });
+  await button(keys.create).click();
+  await form.getByLabel(keys.name, { exact: true }).fill("Half typed");
+  await page.keyboard.press("Escape");
+  await form.getByText(dialogTexts.lose, { exact: true }).waitFor();
+  await waitFor(async () => (await focused()) === dialogTexts.stay, "the focus on what loses nothing");
+  await inspect(visitor, "a form that asks before it closes");
+  await page.keyboard.press("Escape");
+  await form.getByText(dialogTexts.lose, { exact: true }).waitFor({ state: "detached" });
+  expect(await form.getByLabel(keys.name, { exact: true }).inputValue()).toBe("Half typed");
+  await form.locator(".mantine-Modal-close").click();
+  await form.getByRole("button", { name: dialogTexts.stay, exact: true }).click();
+  expect(await form.getByLabel(keys.name, { exact: true }).inputValue()).toBe("Half typed");
+  await page.keyboard.press("Escape");
+  await form.getByRole("button", { name: dialogTexts.discard, exact: true }).click();
+  await form.waitFor({ state: "detached" });
+  await focusComesTo(keys.create);
+  await button(keys.create).click();
+  await form.getByLabel(keys.name, { exact: true }).fill("Half typed");
+  await form.getByRole("button", { name: dialogTexts.cancel, exact: true }).click();
+  await form.waitFor({ state: "detached" });
+}, 60_000);
+
+test("a refusal names fields by their labels, not by what the API calls them", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org, "billing"));
+  await page.getByLabel(billing.autoOn).check({ force: true });
+  await page.getByLabel(billing.threshold, { exact: true }).fill("20");
+  await page.getByLabel(billing.topUpBy, { exact: true }).fill("10");
+  await button(dialogTexts.save).click();
+  const alert = page.getByRole("alert").filter({ hasText: "must not be below" });
+  expect(await alert.innerText()).toContain(`“${billing.topUpBy}” must not be below “${billing.threshold}”`);
+  await page.getByLabel(billing.topUpBy, { exact: true }).fill("30");
+  await page.getByLabel(billing.cap, { exact: true }).fill("25");
+  await button(dialogTexts.save).click();
+  await page
+    .getByRole("alert")
+    .getByText(`“${billing.cap}” must not be below “${billing.topUpBy}”`)
+    .waitFor();
+  await visitor.open(path.organization(seeded.org, "alerts"));
+  await button(alerts.addChannel).click();
+  const form = page.getByRole("dialog");
+  await form.getByLabel(alerts.columns.name, { exact: true }).fill("Pager");
+  await form.getByLabel(alerts.address, { exact: true }).fill("http://10.0.0.1/");
+  await form.locator("button[type=submit]").click();
+  expect(await form.getByRole("alert").innerText()).toContain(`“${alerts.address}” `);
+  await form.getByRole("button", { name: dialogTexts.cancel, exact: true }).click();
+  await visitor.open(path.organization(seeded.org, "keys"));
+  await button(keys.create).click();
+  await form.getByLabel(keys.name, { exact: true }).fill("\u202eold");
+  await form.locator("button[type=submit]").click();
+  expect(await form.getByRole("alert").innerText()).toContain(`“${keys.name}”: `);
+  visitor.complained();
+}, 60_000);
 
 test("after a secret that followed on a form, the focus is where the form was opened", async () => {
   const { page } = visitor;

@@ -5,10 +5,11 @@ import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
 import { auditTexts } from "../../dashboard/pages/audit/texts.ts";
 import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
 import { organizationsTexts } from "../../dashboard/pages/organizations/texts.ts";
-import { activityStateNames, pageNames } from "../../dashboard/components/texts.ts";
+import { activityStateNames, pageNames, pageTexts } from "../../dashboard/components/texts.ts";
 import { type Dashboard, OPERATOR, type Visitor } from "./dashboard.ts";
 import { reads, waitFor } from "../support/wait.ts";
 import { type Seeded, startSeeded } from "./fixture.ts";
+import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
 
 const MINUTE_MS = 60_000;
@@ -101,3 +102,35 @@ test("operators' own searches are one question and no step in the history, eithe
   expect(root.complained()).toEqual([]);
   await root.leave();
 });
+
+test("what the address asks for and a page does not know is said, and can be removed from the address", async () => {
+  const { page } = visitor;
+  const said = page.getByRole("status").filter({ hasText: "which this page does not know" });
+  const asked = [
+    ["overview", { range: "9d" }],
+    ["usage", { range: "24h", group_by: "colour", measure: "weight" }],
+    ["activity", { state: "settle", from: "yesterday" }],
+    ["keys", { scope: "everything" }],
+    ["billing", { month: "2026-13", statement: "november", kind: "charge" }],
+    ["audit", { from: "2026-02-xx" }],
+  ] as const;
+  for (const [name, query] of asked) {
+    await visitor.open(`${path.organization(seeded.org, name)}?${String(new URLSearchParams(query))}`);
+    await said.waitFor();
+    const text = await said.innerText();
+    const wrong = Object.entries(query).filter(([, value]) => value !== "24h" && value !== "charge");
+    for (const [filter, value] of wrong) expect(text).toContain(`“${filter}=${value}”`);
+    for (const right of ["24h", "charge"]) expect(text).not.toContain(`=${right}”`);
+    await inspect(visitor, `filters that are none on ${name}`);
+    await said.getByRole("button", { name: pageTexts.leaveOut }).click();
+    await said.waitFor({ state: "detached" });
+    const { searchParams } = new URL(page.url());
+    expect(wrong.filter(([filter]) => searchParams.has(filter))).toEqual([]);
+    expect([...searchParams.keys()].length).toBe(Object.keys(query).length - wrong.length);
+  }
+  await visitor.open(`${path.organization(seeded.org, "usage")}?range=9d`);
+  await said.waitFor();
+  await visitor.go(path.organization(seeded.org, "keys"), pageNames.keys);
+  expect(await said.count()).toBe(0);
+  expect(visitor.complained()).toEqual([]);
+}, 120_000);

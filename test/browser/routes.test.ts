@@ -124,7 +124,7 @@ test("before a publication: each price as it is and as it would be, what else ch
   const others = (await compared(words.others).allInnerTexts()).join("\n");
   expect(others).toMatch(/context_window\s+131072\s+65536[\s\S]*capabilities\.tools\s+false\s+true/);
   const users = dialog().getByRole("list", { name: words.used(PLAIN.model) });
-  expect(await users.innerText()).toMatch(/: 1 request$/);
+  expect(await users.innerText()).toMatch(/: 1 charged request$/);
   await inspect(root, "the difference of a release");
   expect(root.complained()).toEqual([]);
 });

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { path } from "../../dashboard/path-builder.ts";
 import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
 import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
-import { pageNames, tableTexts } from "../../dashboard/components/texts.ts";
+import { operatorPageNames, pageNames, tableTexts } from "../../dashboard/components/texts.ts";
 import { reads, waitFor } from "../support/wait.ts";
-import { type Dashboard, DESKTOP, PHONE, type Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, OPERATOR, PHONE, type Visitor } from "./dashboard.ts";
 import { type Seeded, startSeeded } from "./fixture.ts";
 import { inspect } from "./inspect.ts";
 import { rowsOf } from "./steps.ts";
@@ -147,4 +147,46 @@ test("a row of Activity is a link that opens in a tab of its own", async () => {
   await visitor.page.getByRole("dialog").getByText(activityTexts.cost, { exact: true }).waitFor();
   await inspect(visitor, "the drawer");
   expect(visitor.complained()).toEqual([]);
+});
+
+test("whose a request is and which model it asked for is said at every width, once, whether or not its column has room", async () => {
+  const root = await dashboard.visitor(OPERATOR);
+  const rows = rowsOf(root, operatorPageNames.requests);
+  const { data } = await dashboard.root.app("GET /operator/organizations", {});
+  const org = data.find(({ id }) => id === seeded.org)?.name ?? "";
+  for (const width of [1440, 1280, 1024, 900, 768, 600, 390]) {
+    await root.resize({ width, height: 900 });
+    await root.open(`${path.operator("requests")}?state=settled`);
+    const told = await rows.first().innerText();
+    expect([width, told.split(org).length - 1]).toEqual([width, 1]);
+    expect([width, told.match(/(plain|research)-\d/g)?.length]).toEqual([width, 1]);
+    const folded = root.page.getByRole("button", { name: /more columns?$/ });
+    if ((await folded.count()) === 0) continue;
+    await folded.click();
+    await root.page.getByRole("button", { name: tableTexts.fewerColumns }).waitFor();
+    expect([width, (await rows.first().innerText()).split(org).length - 1]).toEqual([width, 1]);
+  }
+  await root.leave();
+}, 60_000);
+
+test("a sentence of the log has room beside its time, however long a name in it is", async () => {
+  const name = "Abteilungsleitungsassistenz".repeat(4);
+  await dashboard.root.app("POST /orgs/{org}/keys", { org: seeded.org }, { name });
+  for (const width of [1280, 900, 768, 600, 390]) {
+    await visitor.resize({ width, height: 900 });
+    await visitor.open(path.organization(seeded.org, "audit"));
+    const table = visitor.page.getByRole("region", { name: pageNames.audit, exact: true });
+    const [inner, outer] = await table.evaluate((box) => [box.scrollWidth, box.clientWidth]);
+    expect([width, inner]).toEqual([width, outer]);
+  }
+  await visitor.resize(DESKTOP);
+}, 60_000);
+
+test("a table without rows offers no more columns", async () => {
+  const { id: org } = await dashboard.root.app("POST /operator/organizations", {}, { name: "Nobody" });
+  const root = await dashboard.visitor(OPERATOR, PHONE);
+  await root.open(path.organization(org, "team"));
+  await root.page.getByText(tableTexts.nothing).first().waitFor();
+  expect(await root.page.getByRole("button", { name: /more columns?$/ }).count()).toBe(0);
+  await root.leave();
 });

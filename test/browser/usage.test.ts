@@ -4,7 +4,14 @@ import { exactMoney, formatMoney, heightOf } from "../../dashboard/format/money.
 import { lastMonths } from "../../dashboard/format/month.ts";
 import { addDays, today } from "../../dashboard/format/time.ts";
 import { path } from "../../dashboard/path-builder.ts";
-import { figureTexts, spendFilterTexts, tableTexts, windowTexts } from "../../dashboard/components/texts.ts";
+import {
+  chargedTexts,
+  figureTexts,
+  spendFilterTexts,
+  tableTexts,
+  windowTexts,
+} from "../../dashboard/components/texts.ts";
+import { overviewTexts } from "../../dashboard/pages/overview/texts.ts";
 import { usageTexts as words } from "../../dashboard/pages/usage/texts.ts";
 import { clearOfTheTurn, HOUR_MS, TURN_PATIENCE_MS, waitFor } from "../support/wait.ts";
 import { type Dashboard, DESKTOP, NARROW, type Visitor } from "./dashboard.ts";
@@ -204,4 +211,23 @@ test("what is shown is saved under a name, opened again, and deleted", async () 
   await page.getByRole("button", { name: views.removeNamed("Requests by key") }).click();
   await page.getByText(views.empty).waitFor();
   expect(visitor.complained()).toEqual([]);
+});
+
+test("requests that were charged are called so on every page that counts them", async () => {
+  const { page } = visitor;
+  const columns = async (): Promise<string[]> =>
+    (await page.getByRole("columnheader").allInnerTexts()).map((title) => title.replace(/[↑↓↕]/g, "").trim());
+  const [key] = (await dashboard.root.app("GET /orgs/{org}/keys", { org: seeded.org })).data;
+  for (const address of [
+    path.organization(seeded.org, "overview"),
+    path.organization(seeded.org, "usage"),
+    path.key(seeded.org, key?.id ?? ""),
+  ]) {
+    await visitor.open(address);
+    await page.getByText(chargedTexts.requests, { exact: true }).first().waitFor();
+    expect(await columns()).not.toContain(overviewTexts.requests);
+  }
+  await visitor.open(path.organization(seeded.org, "overview"));
+  const tile = page.getByRole("link").filter({ hasText: overviewTexts.running("").split(";")[0] ?? "" });
+  expect(await tile.innerText()).toStartWith(overviewTexts.requests);
 });

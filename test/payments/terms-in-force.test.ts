@@ -38,6 +38,11 @@ async function payer(): Promise<string> {
   await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
   return made;
 }
+/** Somebody pays five dollars more, and has this card kept. */
+async function anotherCard(): Promise<void> {
+  const { session } = await paying.order(org, "5", { keepCard: true });
+  await paying.fakeStripe.deliver(paying.fakeStripe.paid(session));
+}
 /** Switches automatic top-up on, $500 below $20, or to other terms; returned once it is done. */
 async function wish(terms: Partial<AutoTopUp> = {}): Promise<void> {
   const { automatic } = paying.gateway.payments;
@@ -64,7 +69,7 @@ const charged = (): number[] =>
   [...paying.fakeStripe.account.payments.values()]
     .filter(({ metadata, status }) => metadata["organization"] === org && status === "succeeded")
     .map(({ amount }) => amount / 100)
-    .filter((dollars) => dollars !== 10);
+    .filter((dollars) => dollars > 10);
 
 /** Lets something happen once, when a method has been called and before it does anything. */
 function onCall<Room, Name extends keyof Room>(
@@ -117,7 +122,46 @@ describe("what is changed during a round counts", () => {
     expect(charged()).toEqual([25]);
   });
 
-  test("so does one that an event tells of", async () => {
+  test("a decline does not mark another card than it was about", async () => {
+    await wish();
+    paying.fakeStripe.charging = "decline";
+    clock.advance(1_000);
+    onCall(paying.gateway.payments.orders, "ended", anotherCard);
+    await round();
+    expect(await state()).toMatchObject({ lastFailure: null, failures: 0, nextTryAtMs: null });
+    paying.fakeStripe.charging = "succeed";
+    await round();
+    expect(await automaticOrders()).toEqual([
+      [500, "credited"],
+      [500, "failed"],
+    ]);
+  });
+
+  test("nor does one that an event tells of", async () => {
+    await wish();
+    paying.fakeStripe.charging = "pending";
+    await round();
+    const [order] = await orders();
+    clock.advance(1_000);
+    await anotherCard();
+    const payment = paying.fakeStripe.account.payments.get(order?.sessionId ?? "");
+    const declined = { ...payment, last_payment_error: { message: "Your bank said no." } };
+    await paying.fakeStripe.deliver(paying.fakeStripe.event("payment_intent.payment_failed", declined));
+    expect(await state()).toMatchObject({ lastFailure: null, failures: 0, nextTryAtMs: null });
+    expect((await paying.gateway.payments.orders.find(order?.id ?? ""))?.state).toBe("failed");
+  });
+
+  test("a card that is saved while a round finds none is used by the next", async () => {
+    await wish();
+    await paying.gateway.payments.orders.forgetMethod(org);
+    onCall(paying.gateway.payments.automatic, "failed", anotherCard);
+    await round();
+    expect(await state()).toMatchObject({ lastFailure: null, nextTryAtMs: null });
+    await round();
+    expect(charged()).toEqual([500]);
+  });
+
+  test("so does one of other terms that an event tells of", async () => {
     await wish();
     paying.fakeStripe.charging = "pending";
     await round();
@@ -314,4 +358,58 @@ describe("an order that is open from before", () => {
     },
     SLOW_MS,
   );
+});
+
+describe("an event that comes again, or late, changes nothing that a person changed meanwhile", () => {
+  const method = () => paying.gateway.payments.orders.method(org);
+  /** A payment whose card is kept, with its event. */
+  async function paidCheckout(): Promise<object> {
+    const { session } = await paying.order(org, "10", { keepCard: true });
+    return paying.fakeStripe.paid(session);
+  }
+
+  test("a card that was removed stays removed", async () => {
+    const event = await paidCheckout();
+    await paying.fakeStripe.deliver(event);
+    expect(await method()).not.toBeNull();
+    await paying.gateway.payments.orders.forgetMethod(org);
+    expect(await (await paying.fakeStripe.deliver(event)).json()).toMatchObject({ outcome: "repeated" });
+    expect(await method()).toBeNull();
+  });
+
+  test("a card is not replaced by one of an earlier payment", async () => {
+    const late = await paidCheckout();
+    clock.advance(5_000);
+    await paying.fakeStripe.deliver(await paidCheckout());
+    const newest = await method();
+    clock.advance(5_000);
+    expect(await (await paying.fakeStripe.deliver(late)).json()).toMatchObject({ outcome: "credited" });
+    expect(await method()).toEqual(newest);
+  });
+
+  test("a crash before anybody was told loses no card: the redelivery keeps it", async () => {
+    await paying.gateway.payments.orders.forgetMethod(org);
+    const event = await paidCheckout();
+    onCall(paying.gateway.payments.orders, "credited", () => Promise.reject(new Error("crashed")));
+    expect((await paying.fakeStripe.deliver(event)).status).toBe(500);
+    await paying.gateway.payments.orders.forgetMethod(org);
+    await paying.fakeStripe.deliver(event);
+    expect(await method()).not.toBeNull();
+  });
+
+  test("a charge of before does not start the tries of a declined card again", async () => {
+    await wish();
+    await round();
+    const [order] = await orders();
+    const payment = paying.fakeStripe.account.payments.get(order?.paymentId ?? "") ?? {};
+    const event = paying.fakeStripe.event("payment_intent.succeeded", payment);
+    await paying.fakeStripe.deliver(event);
+    await wish({ threshold: usd(1000), amount: usd(1000) });
+    paying.fakeStripe.charging = "decline";
+    await round();
+    const marked = await state();
+    expect(marked).toMatchObject({ failures: 1 });
+    expect(await (await paying.fakeStripe.deliver(event)).json()).toMatchObject({ outcome: "repeated" });
+    expect(await state()).toEqual(marked);
+  });
 });

@@ -1,7 +1,7 @@
 // The columns of the activity table: one line each, so that many rows are seen at once; the rest is in the drawer.
 import { Code, Group, Text } from "@mantine/core";
 import type { Row } from "../../api/routes.ts";
-import type { Column } from "../../components/data-table.tsx";
+import { type Column, WhereFolded } from "../../components/data-table.tsx";
 import { Money, Time } from "../../components/figures.tsx";
 import { QuietLink } from "../../components/link.tsx";
 import { StateBadge } from "../../components/state-badge.tsx";
@@ -110,9 +110,11 @@ function State({ of }: { of: ActivityRow }) {
         )}
       </Group>
       {of.model !== null && (
-        <Text size="xs" c="dimmed" truncate maw="8rem" title={of.model} hiddenFrom="sm">
-          {of.model}
-        </Text>
+        <WhereFolded title={words.columns.model}>
+          <Text size="xs" c="dimmed" truncate maw="8rem" title={of.model}>
+            {of.model}
+          </Text>
+        </WhereFolded>
       )}
     </>
   );

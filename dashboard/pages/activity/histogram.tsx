@@ -4,9 +4,11 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ActivityState } from "../../../src/domain/activity-states.ts";
 import { read } from "../../api/read.ts";
 import type { Query } from "../../api/client.ts";
+import type { Answer } from "../../api/routes.ts";
 import type { Bucket } from "../../components/chart.tsx";
 import { Figure } from "../../components/figure.tsx";
 import { CountTable } from "../../components/series-table.tsx";
+import { Former, Trouble } from "../../components/states.tsx";
 import { formatCount } from "../../format/count.ts";
 import { bucketLabel } from "../../format/time.ts";
 import { activityTexts as words } from "./texts.ts";
@@ -39,13 +41,32 @@ export const histogramOf = (org: string, asked: Query) =>
   read("GET /orgs/{org}/activity/histogram", { org }, asked);
 
 export function Histogram({ org, asked, live, pick }: HistogramProps) {
-  const { data } = useQuery({
+  const counts = useQuery({
     ...histogramOf(org, asked),
     placeholderData: keepPreviousData,
     refetchInterval: live ? COUNTED_EVERY_MS : false,
   });
   // As high as what comes: nothing below it moves.
-  if (data === undefined) return <Skeleton height={FIGURE_HEIGHT} />;
+  if (counts.isPending) return <Skeleton height={FIGURE_HEIGHT} />;
+  return (
+    <>
+      <Trouble query={counts} />
+      {counts.data !== undefined && (
+        <Former query={counts} quiet>
+          <Counted of={counts.data} pick={pick} />
+        </Former>
+      )}
+    </>
+  );
+}
+
+function Counted({
+  of: data,
+  pick,
+}: {
+  of: Answer<"GET /orgs/{org}/activity/histogram">;
+  pick: HistogramProps["pick"];
+}) {
   const states = data.states.filter(({ counts }) => counts.some((count) => count > 0));
   if (states.length === 0) return null;
   const labels = data.at.map((start) => bucketLabel(start, data.bucket));

@@ -8,7 +8,7 @@ import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { ButtonLink, FileLink } from "../../components/link.tsx";
 import { Page } from "../../components/page.tsx";
-import { Empty, Loading, Trouble } from "../../components/states.tsx";
+import { Empty, Former, Loading, Trouble } from "../../components/states.tsx";
 import { pageNames } from "../../components/texts.ts";
 import { type Filters, type SetFilters, stringifySearch } from "../../filters.ts";
 import { formatCount } from "../../format/count.ts";
@@ -90,7 +90,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
       <ActivityFilters org={org} filters={filters} set={set} />
       {isCounted && <Histogram org={org} asked={asked} live={live} pick={set} />}
       {waiting > 0 && (
-        <Button className="waiting-rows" size="compact-sm" onClick={scrollToTop}>
+        <Button className="overlay" size="compact-sm" onClick={scrollToTop}>
           {words.waiting(formatCount(waiting))}
         </Button>
       )}
@@ -101,24 +101,27 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
       )}
       <Trouble query={activity} />
       {activity.isPending && <Loading lines={8} />}
-      {activity.data !== undefined &&
-        (rows.length === 0 && !filtered && before === "" ? (
-          <Empty
-            icon="activity"
-            action={<ButtonLink to={path.organization(org, "playground")}>{words.send}</ButtonLink>}
-          >
-            {words.empty}
-          </Empty>
-        ) : (
-          <DataTable
-            label={pageNames.activity}
-            rows={rows}
-            rowKey={idOf}
-            columns={columns}
-            onOpen={({ id }) => set({ req: id })}
-            dense
-          />
-        ))}
+      {activity.data !== undefined && (
+        <Former query={activity}>
+          {rows.length === 0 && !filtered && before === "" ? (
+            <Empty
+              icon="activity"
+              action={<ButtonLink to={path.organization(org, "playground")}>{words.send}</ButtonLink>}
+            >
+              {words.empty}
+            </Empty>
+          ) : (
+            <DataTable
+              label={pageNames.activity}
+              rows={rows}
+              rowKey={idOf}
+              columns={columns}
+              onOpen={({ id }) => set({ req: id })}
+              dense
+            />
+          )}
+        </Former>
+      )}
       <Older before={before} older={older} busy={activity.isPlaceholderData} set={set} />
     </Page>
   );

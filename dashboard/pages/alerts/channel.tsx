@@ -60,6 +60,7 @@ export function ChannelDialog({ org, mail, ownAddress, onClose }: ChannelProps) 
           )}
           <TextInput
             label={words.columns.name}
+            data-field="name"
             maxLength={200}
             value={name}
             data-autofocus
@@ -68,6 +69,7 @@ export function ChannelDialog({ org, mail, ownAddress, onClose }: ChannelProps) 
           <TextInput
             type={kind === "mail" ? "email" : "url"}
             label={kind === "mail" ? words.mailbox : words.address}
+            data-field="target"
             description={kind === "mail" ? words.mailboxHelp : words.addressHelp}
             maxLength={2000}
             value={target}

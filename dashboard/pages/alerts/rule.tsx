@@ -70,6 +70,7 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
     >
       <Select
         label={words.when}
+        data-field="kind"
         allowDeselect={false}
         data={ALERT_KINDS.map((value) => ({ value, label: SENTENCES[value]("…") }))}
         value={kind}
@@ -90,6 +91,7 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
       {threshold === "amount_usd" && (
         <TextInput
           label={words.amount}
+          data-field="amount_usd"
           inputMode="decimal"
           leftSection="$"
           value={amount}
@@ -97,10 +99,13 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
           onChange={(event) => setAmount(event.currentTarget.value)}
         />
       )}
-      {threshold === "percent" && <Whole label={words.percent} max={100} value={percent} set={setPercent} />}
-      {threshold === "days" && <Whole label={words.days} max={365} value={days} set={setDays} />}
+      {threshold === "percent" && (
+        <Whole label={words.percent} field="percent" max={100} value={percent} set={setPercent} />
+      )}
+      {threshold === "days" && <Whole label={words.days} field="days" max={365} value={days} set={setDays} />}
       <MultiSelect
         label={words.tell}
+        data-field="channels"
         description={words.tellHelp}
         data={channels.map(({ id, name }) => ({ value: id, label: name }))}
         value={told}
@@ -117,9 +122,16 @@ const factsOf = (rule: AlertRule, { channels, keys }: { channels: Names; keys: N
   [words.on, rule.on ? meanwhileTexts.yes : meanwhileTexts.no],
 ];
 
-const Whole = (props: { label: string; max: number; value: number; set: (value: number) => void }) => (
+const Whole = (props: {
+  label: string;
+  field: string;
+  max: number;
+  value: number;
+  set: (value: number) => void;
+}) => (
   <NumberInput
     label={props.label}
+    data-field={props.field}
     min={1}
     max={props.max}
     allowDecimal={false}

@@ -6,6 +6,7 @@ import type { Answer } from "../../api/routes.ts";
 import { ConfirmDialog } from "../../components/dialogs.tsx";
 import { ExactMoney, Money, Time } from "../../components/figures.tsx";
 import { type Fact, Meanwhile, sinceOpened } from "../../components/meanwhile.tsx";
+import { FormFailure } from "../../components/form.tsx";
 import { Failure } from "../../components/states.tsx";
 import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
 import { billingTexts as words } from "./texts.ts";
@@ -26,6 +27,12 @@ interface Terms {
   cap: string;
 }
 
+const LABELS = {
+  threshold_usd: words.threshold,
+  amount_usd: words.topUpBy,
+  monthly_cap_usd: words.cap,
+} as const;
+
 export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
   const [typed, setTyped] = useState<{ terms: Terms; from: AutoTopUp } | null>(null);
   const [removing, setRemoving] = useState(false);
@@ -41,9 +48,13 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
     save.reset();
   };
   const retry = useChange("POST /orgs/{org}/billing/auto-top-up/retry", { org });
-  const field = (label: string, value: string, set: (text: string) => void, placeholder = "") => (
+  const field = (
+    name: keyof typeof LABELS,
+    { value, set, placeholder = "" }: { value: string; set: (text: string) => void; placeholder?: string },
+  ) => (
     <TextInput
-      label={label}
+      label={LABELS[name]}
+      data-field={name}
       placeholder={placeholder}
       inputMode="decimal"
       leftSection="$"
@@ -57,7 +68,7 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
   const changed = on !== kept.on || amountsOf(terms).some((usd, at) => usd !== amountsOf(kept)[at]);
   const ready = isAmount(threshold) && isAmount(amount) && (cap.trim() === "" || isAmount(cap));
   return (
-    <Paper withBorder p="md">
+    <Paper withBorder p="md" data-fields>
       <Stack gap="sm">
         <Group justify="space-between" gap="sm">
           <Text size="sm">
@@ -101,7 +112,7 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
             </Button>
           </Meanwhile>
         )}
-        {!tried.late && save.error !== null && <Failure error={save.error} />}
+        {!tried.late && save.error !== null && <FormFailure error={save.error} />}
         {retry.error !== null && <Failure error={retry.error} />}
         <Switch
           label={words.autoOn}
@@ -110,9 +121,13 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
           onChange={(event) => type({ on: event.currentTarget.checked })}
         />
         <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm" verticalSpacing="sm" maw={640}>
-          {field(words.threshold, threshold, (text) => type({ threshold: text }))}
-          {field(words.topUpBy, amount, (text) => type({ amount: text }))}
-          {field(words.cap, cap, (text) => type({ cap: text }), words.noCap)}
+          {field("threshold_usd", { value: threshold, set: (text) => type({ threshold: text }) })}
+          {field("amount_usd", { value: amount, set: (text) => type({ amount: text }) })}
+          {field("monthly_cap_usd", {
+            value: cap,
+            set: (text) => type({ cap: text }),
+            placeholder: words.noCap,
+          })}
         </SimpleGrid>
         <div>
           <Button

@@ -11,7 +11,7 @@ import { chipOf, FilterRow } from "../../components/filters.tsx";
 import { FileLink, Link } from "../../components/link.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
-import { oneOf, text, useFilters, useSetFilters } from "../../filters.ts";
+import { month as monthFilter, oneOf, text, useFilters, useSetFilters } from "../../filters.ts";
 import { formatCount } from "../../format/count.ts";
 import { isNegative } from "../../format/money.ts";
 import { formatMonth, lastMonths, monthWindow } from "../../format/month.ts";
@@ -39,7 +39,7 @@ const DRAWER = { entry: text() };
 const SHAPE = {
   holds: oneOf(HELD_ROWS, "false"),
   kind: oneOf(["", ...KINDS], ""),
-  month: text(),
+  month: monthFilter,
 };
 
 export function Ledger({ org }: { org: string }) {

@@ -48,6 +48,7 @@ export function OrderDialog({ org, of, onClose }: OrderDialogProps) {
           </Group>
           <TextInput
             label={words.amount}
+            data-field="amount_usd"
             description={words.bounds(formatMoney(minimum_usd), formatMoney(maximum_usd))}
             inputMode="decimal"
             leftSection="$"

@@ -1,3 +1,5 @@
+import { chargedTexts } from "../../components/texts.ts";
+
 export const statementTexts = {
   title: "Monthly statement",
   month: "Statement of",
@@ -23,7 +25,7 @@ export const statementTexts = {
   charges: "Charges by model and key",
   model: "Model",
   key: "Key",
-  requests: "Requests",
+  requests: chargedTexts.requests,
   charge: "Charge",
   others: (rows: string) => (rows === "0" ? "That no request accounts for:" : `${rows} more:`),
   head: (entry: string) => `The ledger's chain ends the month with entry ${entry}:`,

@@ -9,7 +9,7 @@ import { ExactMoney } from "../../components/figures.tsx";
 import { FileLink } from "../../components/link.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded, Loading } from "../../components/states.tsx";
-import { text, useFilters } from "../../filters.ts";
+import { month as monthFilter, useFilters } from "../../filters.ts";
 import { formatCount } from "../../format/count.ts";
 import { isZero } from "../../format/money.ts";
 import { formatMonth, lastMonths, monthWindow } from "../../format/month.ts";
@@ -19,7 +19,7 @@ type StatementOfMonth = Answer<"GET /orgs/{org}/billing/statement">;
 type Charge = StatementOfMonth["charges"][number];
 
 const MONTHS_OFFERED = 24;
-const SHAPE = { statement: text() };
+const SHAPE = { statement: monthFilter };
 
 export function Statement({ org }: { org: string }) {
   const [{ statement: asked }, setFilters] = useFilters(SHAPE);

@@ -120,6 +120,7 @@ function Replace({ org, of, onClose, onSecret, onReplaced }: ReplaceProps) {
       <Text size="sm">{words.replaceHelp}</Text>
       <Select
         label={words.overlap}
+        data-field="overlap_hours"
         allowDeselect={false}
         value={overlap}
         onChange={(value) => setOverlap(value ?? "")}

@@ -63,6 +63,7 @@ export function CreateKeyDialog(props: CreateKeyProps) {
       <NameInput name={name} setName={setName} />
       <Radio.Group
         label={words.scope}
+        data-field="scope"
         value={scope}
         onChange={(value) => setScope(value === "research" ? "research" : "standard")}
       >
@@ -119,6 +120,7 @@ const amountOf = (usd: string | null) => (usd === null ? words.limitNone : <Mone
 const NameInput = ({ name, setName }: { name: string; setName: (name: string) => void }) => (
   <TextInput
     label={words.name}
+    data-field="name"
     description={words.nameHelp}
     value={name}
     maxLength={200}

@@ -104,7 +104,7 @@ const Tiles = ({ org, of, range, total, refused }: TilesProps) => {
       <Tile title={words.spend} to={path.organization(org, "usage")} search={{ range, key: of.id }}>
         <Money usd={total.charge_usd} />
       </Tile>
-      <Tile title={words.requests} note={words.charged} to={activity} search={{ range, key: of.id }}>
+      <Tile title={words.requests} to={activity} search={{ range, key: of.id }}>
         {formatCount(total.requests)}
       </Tile>
       <Tile title={words.refused} to={activity} search={{ range, key: of.id, state: "refused" }}>

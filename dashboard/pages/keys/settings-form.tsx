@@ -29,6 +29,7 @@ export const typedOf = (key: Key | null): TypedSettings => ({
   expires: key?.expires_at?.slice(0, DAY_LENGTH) ?? "",
 });
 const DAY_LENGTH = 10;
+const SENT_AS = { limit: "limit_usd", day: "day_limit_usd", week: "week_limit_usd" } as const;
 
 const WHOLE = /^[1-9]\d{0,7}$/;
 const outputProblem = (typed: string): string | null =>
@@ -64,6 +65,7 @@ export function SettingsInputs({ org, typed, set }: SettingsProps) {
   const amount = (field: "limit" | "day" | "week", label: string, description?: string) => (
     <TextInput
       label={label}
+      data-field={SENT_AS[field]}
       {...(description !== undefined && { description })}
       placeholder={words.limitNone}
       inputMode="decimal"
@@ -82,6 +84,7 @@ export function SettingsInputs({ org, typed, set }: SettingsProps) {
       </SimpleGrid>
       <MultiSelect
         label={words.models}
+        data-field="allowed_models"
         description={words.modelsHelp}
         placeholder={typed.models.length === 0 ? words.modelsAll : ""}
         searchable
@@ -93,6 +96,7 @@ export function SettingsInputs({ org, typed, set }: SettingsProps) {
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <TextInput
           label={words.output}
+          data-field="max_output_tokens"
           description={words.outputHelp}
           placeholder={words.outputNone}
           inputMode="numeric"
@@ -103,6 +107,7 @@ export function SettingsInputs({ org, typed, set }: SettingsProps) {
         <TextInput
           type="date"
           label={words.expires}
+          data-field="expires_at"
           description={words.expiresHelp}
           value={typed.expires}
           onChange={(event) => set({ ...typed, expires: event.currentTarget.value })}

@@ -1,3 +1,4 @@
+import { chargedTexts } from "../../components/texts.ts";
 import { counted } from "../../format/count.ts";
 
 export const keysTexts = {
@@ -93,7 +94,7 @@ export const keysTexts = {
   lastUse: "Last used",
   openHolds: "Open holds",
   ago24: "Past 24 hours",
-  noRequests: "no requests",
+  noRequests: "no charged requests",
   ofModel: (requests: string, model: string) => `${requests} × ${model},`,
   noMaker: "command line",
   left: "left",
@@ -131,8 +132,7 @@ export const keysTexts = {
     allModels: (count: string) => `Show all ${count}`,
     use: "What it used",
     spend: "Spend",
-    requests: "Requests",
-    charged: "that were charged",
+    requests: chargedTexts.requests,
     refused: "Rejected",
     heldNow: "Held now",
     running: (count: string) => `${count} running`,

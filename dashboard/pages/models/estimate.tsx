@@ -6,7 +6,8 @@ import { useState } from "react";
 import { read } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
 import { ExactMoney } from "../../components/figures.tsx";
-import { Failure } from "../../components/states.tsx";
+import { Failure, Former } from "../../components/states.tsx";
+import { stateTexts } from "../../components/texts.ts";
 import { modelsTexts as words } from "./texts.ts";
 
 type Model = Row<"GET /orgs/{org}/models">;
@@ -56,13 +57,16 @@ export function EstimateCard({ org, models }: { org: string; models: readonly Mo
         </Group>
         {estimate.error !== null && <Failure error={estimate.error} />}
         {estimate.data !== undefined && (
-          <Text role="status">
-            {words.result}{" "}
-            <b>
-              <ExactMoney usd={estimate.data.charge_usd} />
-            </b>
-            {estimate.data.minimum_applied && `, ${words.resultMinimum}`}
-          </Text>
+          <Former query={estimate} quiet>
+            <Text role="status">
+              {words.result}{" "}
+              <b>
+                <ExactMoney usd={estimate.data.charge_usd} />
+              </b>
+              {estimate.data.minimum_applied && `, ${words.resultMinimum}`}
+              {estimate.isPlaceholderData && ` · ${stateTexts.renewing}`}
+            </Text>
+          </Former>
         )}
       </Stack>
     </Paper>

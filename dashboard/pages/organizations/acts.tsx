@@ -31,6 +31,7 @@ export function CreateOrganization({ onClose, onCreated }: CreateProps) {
     >
       <TextInput
         label={words.name}
+        data-field="name"
         description={words.nameHelp}
         value={name}
         maxLength={200}
@@ -63,6 +64,7 @@ export function RenameOrganization({ of, onClose }: RenameProps) {
     >
       <TextInput
         label={words.name}
+        data-field="name"
         description={words.renameHelp}
         value={name}
         maxLength={200}
@@ -95,6 +97,7 @@ export function InviteOwner({ to, onClose, onInvited }: InviteProps) {
       <TextInput
         type="email"
         label={words.email}
+        data-field="email"
         value={email}
         maxLength={254}
         autoComplete="off"

@@ -7,6 +7,7 @@ import { Link } from "../../components/link.tsx";
 import { StateAndReason } from "../../components/state-badge.tsx";
 import { formatCount } from "../../format/count.ts";
 import { path } from "../../path-builder.ts";
+import { chargedTexts } from "../../components/texts.ts";
 import { overviewTexts as words } from "./texts.ts";
 
 type Overview = Answer<"GET /orgs/{org}/overview">;
@@ -14,7 +15,7 @@ type Overview = Answer<"GET /orgs/{org}/overview">;
 type Range = "24h" | "7d" | "30d" | "month";
 
 const requests = {
-  title: words.requests,
+  title: chargedTexts.requests,
   figures: true,
   cell: (row: { requests: number }) => formatCount(row.requests),
 };

@@ -68,7 +68,7 @@ export function Refusals({ org, range, of: { refusals }, ofKey }: RefusalsProps)
       ),
     },
     {
-      title: words.requests,
+      title: words.refused,
       figures: true,
       always: true,
       cell: ({ requests }) => formatCount(requests),

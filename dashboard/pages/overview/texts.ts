@@ -10,7 +10,7 @@ export const overviewTexts = {
   today: "Spend today (UTC)",
   month: "Spend this month (UTC)",
   requests: "Requests",
-  running: (count: string) => `${count} running now`,
+  running: (count: string) => `that held credits; ${count} running now`,
   errors: "Errors",
   errorsNote: "of ended requests, by the provider or the gateway",
   firstToken: "First token, median",

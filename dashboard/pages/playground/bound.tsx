@@ -6,9 +6,10 @@ import { ApiError } from "../../api/client.ts";
 import type { SpokenSurface } from "../../../src/domain/surfaces.ts";
 import type { ChatBody } from "../../api/chat.ts";
 import { Money } from "../../components/figures.tsx";
-import { Failure } from "../../components/states.tsx";
+import { Failure, Former } from "../../components/states.tsx";
 import { formatCount } from "../../format/count.ts";
 import { quoteQuery } from "./quote.ts";
+import { stateTexts } from "../../components/texts.ts";
 import { playgroundTexts as words } from "./texts.ts";
 
 interface BoundProps {
@@ -31,10 +32,13 @@ export function Bound({ org, paidBy, surface, request, onAffordable, named }: Bo
   return (
     <>
       {max_charge_usd !== null && (
-        <Text size="sm" c="dimmed" role="status" className="name">
-          {words.upTo} <Money usd={max_charge_usd} /> {words.isHeld}
-          {named && ` · ${request.model}`}
-        </Text>
+        <Former query={quote} quiet>
+          <Text size="sm" c="dimmed" role="status" className="name">
+            {words.upTo} <Money usd={max_charge_usd} /> {words.isHeld}
+            {named && ` · ${request.model}`}
+            {quote.isPlaceholderData && ` · ${stateTexts.renewing}`}
+          </Text>
+        </Former>
       )}
       {refusal !== null && (
         <Failure error={new ApiError({ ...refusal, requestId: null, param: null })} about={about} />

@@ -49,6 +49,7 @@ export function AskDialog({ org, wanted, onClose }: DialogProps & { wanted: stri
       {models.data?.length === 0 && <Alert color="yellow">{words.noModels}</Alert>}
       <Select
         label={words.model}
+        data-field="model"
         description={words.modelHelp}
         value={model}
         onChange={setModel}
@@ -61,6 +62,7 @@ export function AskDialog({ org, wanted, onClose }: DialogProps & { wanted: stri
       />
       <TextInput
         label={words.project}
+        data-field="project"
         description={words.projectHelp}
         value={project}
         maxLength={200}
@@ -68,6 +70,7 @@ export function AskDialog({ org, wanted, onClose }: DialogProps & { wanted: stri
       />
       <Textarea
         label={words.purpose}
+        data-field="purpose"
         description={words.purposeHelp}
         value={purpose}
         maxLength={1000}
@@ -78,6 +81,7 @@ export function AskDialog({ org, wanted, onClose }: DialogProps & { wanted: stri
       <TextInput
         type="date"
         label={words.until}
+        data-field="until"
         description={words.untilHelp}
         value={until}
         error={past && words.untilPast}

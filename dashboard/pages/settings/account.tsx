@@ -6,7 +6,8 @@ import { useChange } from "../../api/change.ts";
 import { read } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
 import { Section } from "../../components/page.tsx";
-import { Failure, Loaded } from "../../components/states.tsx";
+import { FormFailure } from "../../components/form.tsx";
+import { Loaded } from "../../components/states.tsx";
 import { dialogTexts } from "../../components/texts.ts";
 import { settingsTexts as words } from "./texts.ts";
 import { Display } from "./display.tsx";
@@ -28,15 +29,16 @@ function Account({ of }: { of: Profile }) {
   return (
     <>
       <Section title={words.account}>
-        <Paper withBorder p="md">
+        <Paper withBorder p="md" data-fields>
           <Stack gap="md">
             <Text size="sm" c="dimmed" className="name">
               {of.person.email}
             </Text>
-            {rename.error !== null && <Failure error={rename.error} />}
+            {rename.error !== null && <FormFailure error={rename.error} />}
             <Group gap="sm" align="flex-end">
               <TextInput
                 label={words.yourName}
+                data-field="name"
                 w={{ base: "100%", sm: 320 }}
                 maxLength={100}
                 value={name}

@@ -8,7 +8,8 @@ import type { Answer } from "../../api/routes.ts";
 import { Copyable } from "../../components/copy.tsx";
 import { type Fact, Meanwhile, sinceOpened } from "../../components/meanwhile.tsx";
 import { Page, Section } from "../../components/page.tsx";
-import { Failure, Loaded } from "../../components/states.tsx";
+import { FormFailure } from "../../components/form.tsx";
+import { Loaded } from "../../components/states.tsx";
 import { useMembership } from "../../membership.tsx";
 import { RateLimits } from "../../components/rate-limits.tsx";
 import { dialogTexts, meanwhileTexts, pageNames, rateTexts } from "../../components/texts.ts";
@@ -58,7 +59,7 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
     change.reset();
   };
   return (
-    <Paper withBorder p="md">
+    <Paper withBorder p="md" data-fields>
       <Stack gap="sm">
         {late && (
           <Meanwhile facts={factsOf(on)}>
@@ -67,10 +68,11 @@ function Organization({ org, of, mayChange }: { org: string; of: Settings; mayCh
             </Button>
           </Meanwhile>
         )}
-        {!late && change.error !== null && <Failure error={change.error} />}
+        {!late && change.error !== null && <FormFailure error={change.error} />}
         <Group gap="sm" align="flex-end">
           <TextInput
             label={words.name}
+            data-field="name"
             w={{ base: "100%", sm: 320 }}
             maxLength={200}
             disabled={!mayChange}

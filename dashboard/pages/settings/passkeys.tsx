@@ -79,6 +79,7 @@ function AddPasskey() {
       <Group gap="sm" align="flex-end">
         <TextInput
           label={words.name}
+          data-field="name"
           description={words.nameHelp}
           w={{ base: "100%", sm: 320 }}
           maxLength={100}

@@ -40,6 +40,7 @@ export function PasswordForm() {
     >
       <PasswordInput
         label={words.currentPassword}
+        data-field="current"
         autoComplete="current-password"
         value={current}
         onChange={(event) => setCurrent(event.currentTarget.value)}

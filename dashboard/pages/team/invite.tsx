@@ -48,6 +48,7 @@ function InviteForm({ org, onClose, onShown }: ActProps & { onShown: (shown: Sho
     >
       <TextInput
         label={words.email}
+        data-field="email"
         description={words.emailHelp}
         type="email"
         autoComplete="off"

@@ -1,3 +1,4 @@
+import { chargedTexts } from "../../components/texts.ts";
 import { counted } from "../../format/count.ts";
 
 export const usageTexts = {
@@ -32,7 +33,7 @@ export const usageTexts = {
   /** Of the chart, with the unit. */
   titles: {
     charge_usd: "Spend in US dollars",
-    requests: "Number of requests",
+    requests: "Number of charged requests",
     input_tokens: "Number of input tokens",
     cached_tokens: "Number of cached tokens",
     cache_write_tokens: "Number of tokens written to a cache",
@@ -40,7 +41,7 @@ export const usageTexts = {
   },
   measures: {
     charge_usd: "Spend",
-    requests: "Requests",
+    requests: chargedTexts.requests,
     input_tokens: "Input tokens",
     cached_tokens: "Cached tokens",
     cache_write_tokens: "Cache writes",
@@ -61,11 +62,11 @@ export const usageTexts = {
   holds: {
     title: "Held and charged",
     lead: "Credits are held for the most that a request may cost; what it does not use comes back when it ends. A lower max_tokens holds less, so that more requests fit beside each other. Asked, answered and suggested are output tokens of one request.",
-    since: (from: string) => `Of the newest 10,000 requests, from ${from} on.`,
+    since: (from: string) => `Of the newest 10,000 charged requests, from ${from} on.`,
     none: "No request of this time is among the newest 10,000 that were charged.",
     key: "Key",
     model: "Model",
-    requests: "Requests",
+    requests: chargedTexts.requests,
     held: "Held",
     charged: "Charged",
     used: "Used",

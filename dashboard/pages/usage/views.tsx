@@ -107,6 +107,7 @@ function Keep({ org, filters, onKept }: ViewsProps & { onKept: () => void }) {
     >
       <TextInput
         label={words.name}
+        data-field="name"
         description={words.help}
         maxLength={60}
         autoComplete="off"

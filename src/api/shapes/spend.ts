@@ -18,6 +18,7 @@ export const overviewQuery = z.strictObject({ range: window.range });
 const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
 /** Beside as many hours before; of a month the same part of the month before. */
 const beside = {
+  /** Those that were charged. */
   requests: count,
   charge_usd: usd,
   before_usd: usd,
@@ -52,7 +53,7 @@ export const overview = z.object({
       model: z.object({ id: z.string(), percent: percentOfIt }).nullable(),
     })
     .nullable(),
-  /** Of the window. */
+  /** Of the window: all that held credits, whatever became of them. */
   requests: count,
   running: count,
   /** All that were turned away. */
@@ -118,6 +119,7 @@ export const usageQuery = z.strictObject({
   model: z.string().max(200).optional(),
 });
 const figures = {
+  /** Those that were charged. */
   requests: count,
   input_tokens: count,
   cached_tokens: count,

@@ -53,6 +53,7 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
           <OrganizationSelect label={words.org} value={id} onChange={setId} />
           <Select
             label={words.columns.kind}
+            data-field="kind"
             allowDeselect={false}
             data={[
               { value: "grant", label: words.grantHelp },
@@ -63,6 +64,7 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
           />
           <TextInput
             label={words.amount}
+            data-field="amount_usd"
             inputMode="decimal"
             leftSection="$"
             value={amount}

@@ -20,6 +20,7 @@ export function GroundsFields({ value, onChange }: { value: Grounds; onChange: (
     <>
       <TextInput
         label={words.reference}
+        data-field="reference"
         description={words.referenceHelp}
         maxLength={200}
         value={value.reference}
@@ -27,6 +28,7 @@ export function GroundsFields({ value, onChange }: { value: Grounds; onChange: (
       />
       <TextInput
         label={words.reason}
+        data-field="reason"
         maxLength={500}
         value={value.reason}
         onChange={(event) => onChange({ ...value, reason: event.currentTarget.value })}

@@ -55,6 +55,7 @@ export function RefundDialog({ request, onClose }: RefundDialogProps) {
         <>
           <TextInput
             label={words.request}
+            data-field="request"
             description={words.requestHelp}
             autoComplete="off"
             spellCheck={false}
@@ -70,6 +71,7 @@ export function RefundDialog({ request, onClose }: RefundDialogProps) {
             <TextInput
               style={{ flex: 1 }}
               label={words.amount}
+              data-field="amount_usd"
               data-autofocus={request !== undefined || undefined}
               inputMode="decimal"
               leftSection="$"

@@ -40,12 +40,14 @@ export function ApproveDialog({ of, onClose }: ActProps) {
       <TextInput
         type="date"
         label={words.expires}
+        data-field="expires"
         min={today()}
         value={expires}
         onChange={(event) => setExpires(event.currentTarget.value)}
       />
       <TextInput
         label={words.note}
+        data-field="note"
         maxLength={500}
         value={note}
         onChange={(event) => setNote(event.currentTarget.value)}

@@ -1,12 +1,13 @@
 // The operator's first page. Each block is asked for by itself; one that is slow or fails keeps none of the others.
 import { SimpleGrid, Skeleton } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, type UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { read } from "../../../api/read.ts";
 import type { Answer } from "../../../api/routes.ts";
 import { Ago, Money } from "../../../components/figures.tsx";
 import { Page } from "../../../components/page.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
-import { Loaded } from "../../../components/states.tsx";
+import { Loaded, Trouble, Unread } from "../../../components/states.tsx";
 import { operatorPageNames } from "../../../components/texts.ts";
 import { Tile } from "../../../components/tile.tsx";
 import { formatCount, formatShare } from "../../../format/count.ts";
@@ -28,19 +29,47 @@ export function OperatorHomePage() {
   return (
     <Page title={operatorPageNames.home} lead={words.lead}>
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>
-        {traffic.data ? <TrafficTiles of={traffic.data} /> : <Places tiles={4} />}
-        {margin.data ? <MarginTiles of={margin.data} /> : <Places tiles={2} />}
-        {health.data ? <HealthTiles of={health.data} /> : <Places tiles={2} />}
+        <Tiles query={traffic} what={words.parts.traffic} tiles={4}>
+          {(of) => <TrafficTiles of={of} />}
+        </Tiles>
+        <Tiles query={margin} what={words.parts.margin} tiles={2}>
+          {(of) => <MarginTiles of={of} />}
+        </Tiles>
+        <Tiles query={health} what={words.parts.health} tiles={2}>
+          {(of) => <HealthTiles of={of} />}
+        </Tiles>
       </SimpleGrid>
+      {health.data !== undefined && <Trouble query={health} />}
       <Providers />
       <Ending />
-      <Loaded query={traffic}>{(of) => <Traffic of={of} />}</Loaded>
-      <Loaded query={margin}>{(of) => <ModelMargins of={of} />}</Loaded>
+      {!isUnread(traffic) && <Loaded query={traffic}>{(of) => <Traffic of={of} />}</Loaded>}
+      {!isUnread(margin) && <Loaded query={margin}>{(of) => <ModelMargins of={of} />}</Loaded>}
     </Page>
   );
 }
 
 const TILE_HEIGHT = 122;
+
+/** Its tiles say so, and once is enough. */
+const isUnread = ({ data, error }: UseQueryResult): boolean => data === undefined && error !== null;
+
+interface TilesProps<Data> {
+  query: UseQueryResult<Data>;
+  /** What could not be read, where it could not. */
+  what: string;
+  tiles: number;
+  children: (data: Data) => ReactNode;
+}
+
+function Tiles<Data>({ query, what, tiles, children }: TilesProps<Data>) {
+  if (query.data !== undefined) return children(query.data);
+  // As wide as two tiles: on a phone that is the whole line.
+  return isUnread(query) ? (
+    <Unread what={what} query={query} style={{ gridColumn: "span 2" }} />
+  ) : (
+    <Places tiles={tiles} />
+  );
+}
 
 /** Of tiles that come: nothing below them moves. */
 const Places = ({ tiles }: { tiles: number }) =>

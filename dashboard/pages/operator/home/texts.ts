@@ -1,8 +1,15 @@
+import { chargedTexts } from "../../../components/texts.ts";
 import { counted } from "../../../format/count.ts";
 
 export const operatorHomeTexts = {
   lead: "The whole installation at a glance: what goes through, what is earned, who serves it, what needs doing.",
-  requests: "Requests, 24 hours",
+  /** Of tiles that could not be read. */
+  parts: {
+    traffic: "charged requests of the past 24 hours",
+    margin: "margin and variance",
+    health: "readiness and backup",
+  },
+  requests: `${chargedTexts.requests}, 24 hours`,
   charged: "Charged, 24 hours",
   errors: "Failed, 24 hours",
   errorsNote: "of requests that held credits",
@@ -30,10 +37,10 @@ export const operatorHomeTexts = {
   less: (percent: string) => `${percent} less than the day before`,
   same: "as the day before",
   nothingBefore: "nothing the day before",
-  traffic: "Requests by hour (UTC)",
+  traffic: `${chargedTexts.requests} by hour (UTC)`,
   trafficSummary: (requests: string, charged: string) =>
-    `${counted(requests, "request")} and ${charged} in 24 hours.`,
-  trafficSeries: "Requests",
+    `${chargedTexts.count(requests)} and ${charged} in 24 hours.`,
+  trafficSeries: chargedTexts.requests,
   hour: "Hour (UTC)",
   providers: "Providers, worst first",
   noProviders: "No provider is configured.",
@@ -74,6 +81,6 @@ export const operatorHomeTexts = {
     charged: "Charged",
     cost: "List price",
     margin: "Margin",
-    requests: "Requests",
+    requests: chargedTexts.requests,
   },
 } as const;

@@ -136,6 +136,7 @@ function ResolveDialog({ of, onClose }: { of: Quarantined; onClose: () => void }
       </Text>
       <TextInput
         label={words.amount}
+        data-field="charge_usd"
         description={words.amountHelp}
         inputMode="decimal"
         leftSection="$"
@@ -153,6 +154,7 @@ function ResolveDialog({ of, onClose }: { of: Quarantined; onClose: () => void }
       />
       <TextInput
         label={words.reason}
+        data-field="reason"
         description={words.reasonHelp}
         maxLength={500}
         value={reason}

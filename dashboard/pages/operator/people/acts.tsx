@@ -34,6 +34,7 @@ export function InviteDialog({ onClose, onLink }: LinkProps) {
       <Text size="sm">{words.inviteHelp}</Text>
       <TextInput
         label={words.email}
+        data-field="email"
         description={words.emailHelp}
         type="email"
         autoComplete="off"
@@ -111,6 +112,7 @@ export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
       ) : (
         <TextInput
           label={words.columns.name}
+          data-field="name"
           description={words.keyHelp}
           maxLength={200}
           value={name}

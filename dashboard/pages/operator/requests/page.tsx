@@ -5,10 +5,10 @@ import { memo, useMemo } from "react";
 import { read } from "../../../api/read.ts";
 import { type Answer, addressOf, type Row } from "../../../api/routes.ts";
 import { sessionQuery } from "../../../api/session.ts";
-import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { type Column, DataTable, WhereFolded } from "../../../components/data-table.tsx";
 import { FileLink, Link } from "../../../components/link.tsx";
 import { Page } from "../../../components/page.tsx";
-import { Empty, Loading, Trouble } from "../../../components/states.tsx";
+import { Empty, Former, Loading, Trouble } from "../../../components/states.tsx";
 import { operatorPageNames } from "../../../components/texts.ts";
 import { type Filters, type SetFilters, stringifySearch } from "../../../filters.ts";
 import { formatTime } from "../../../format/time.ts";
@@ -64,7 +64,9 @@ export function OperatorRequestsPage() {
       <Trouble query={requests} />
       {requests.isPending && <Loading lines={8} />}
       {requests.data !== undefined && (
-        <Found of={requests.data} filters={listed} columns={columns} set={set} />
+        <Former query={requests}>
+          <Found of={requests.data} filters={listed} columns={columns} set={set} />
+        </Former>
       )}
       <Pages of={requests.data} before={before} busy={requests.isPlaceholderData} set={set} />
     </Page>
@@ -87,17 +89,17 @@ function columnsOf({ chosen, listed, set }: ColumnTerms): Column<FoundRow>[] {
   );
 }
 
-/** On a phone whose it is stands below the time. */
+/** Whose it is stands below the time where its own column has given way. */
 const withOwner = (column: Column<FoundRow>): Column<FoundRow> => ({
   ...column,
   cell: (row) => (
     <>
       {column.cell(row)}
-      <div className="narrow-only">
+      <WhereFolded title={words.organization}>
         <Text size="xs" className="name" title={row.org.name}>
           {row.org.name}
         </Text>
-      </div>
+      </WhereFolded>
     </>
   ),
 });

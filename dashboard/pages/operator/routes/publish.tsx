@@ -51,6 +51,7 @@ export function PublishDialog({ onClose }: { onClose: () => void }) {
           />
           <Textarea
             label={words.jws}
+            data-field="jws"
             autosize
             minRows={3}
             maxRows={6}

@@ -1,3 +1,4 @@
+import { chargedTexts } from "../../../components/texts.ts";
 import { counted } from "../../../format/count.ts";
 
 export const operatorRoutesTexts = {
@@ -42,9 +43,9 @@ export const operatorRoutesTexts = {
   above: (price: string, tokens: string) => `${price}, prompts above ${tokens}`,
   used: (model: string) => `Who used ${model} in the last 30 days`,
   nobody: "Nobody.",
-  user: (name: string, requests: number) => `${name}: ${counted(requests, "request")}`,
+  user: (name: string, requests: number) => `${name}: ${chargedTexts.count(requests)}`,
   users: (organizations: number, requests: number) =>
-    `${counted(organizations, "organization")}, ${counted(requests, "request")}`,
+    `${counted(organizations, "organization")}, ${chargedTexts.count(requests)}`,
   steps: {
     signature: "Signature and content",
     version: "Version above the highest",

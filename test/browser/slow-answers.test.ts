@@ -1,0 +1,159 @@
+// While an answer takes its time, or does not come: what stands there is said to be of before, and what failed says so.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
+import { path } from "../../dashboard/path-builder.ts";
+import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
+import { keysTexts } from "../../dashboard/pages/keys/texts.ts";
+import { modelsTexts } from "../../dashboard/pages/models/texts.ts";
+import { operatorHomeTexts } from "../../dashboard/pages/operator/home/texts.ts";
+import {
+  activityStateNames,
+  operatorPageNames,
+  pageNames,
+  stateTexts,
+} from "../../dashboard/components/texts.ts";
+import { reads } from "../support/wait.ts";
+import { type Dashboard, OPERATOR, type Visitor } from "./dashboard.ts";
+import { type Seeded, startSeeded } from "./fixture.ts";
+import { inspect } from "./inspect.ts";
+import { rowsOf } from "./steps.ts";
+
+let dashboard: Dashboard;
+let seeded: Seeded;
+let visitor: Visitor;
+let root: Visitor;
+
+beforeAll(async () => {
+  ({ dashboard, seeded, visitor } = await startSeeded());
+  root = await dashboard.visitor(OPERATOR);
+});
+afterAll(() => dashboard.stop());
+
+/** Answers at addresses like this wait from now on, until what is returned is called. */
+async function holdBack({ page }: Visitor, address: RegExp): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(address, async (route) => {
+    await promise;
+    await route.continue();
+  });
+  return resolve;
+}
+const isBusy = async (part: Locator): Promise<boolean> =>
+  (await part.locator("xpath=ancestor-or-self::*[@aria-busy]").count()) > 0;
+/** Of what it is in, too. */
+const opacityOf = async (part: Locator): Promise<number> => {
+  const each = await part
+    .locator("xpath=ancestor-or-self::*")
+    .evaluateAll((around) =>
+      around.map((one) => Number(one.ownerDocument.defaultView?.getComputedStyle(one).opacity)),
+    );
+  return each.reduce((product, opacity) => product * opacity, 1);
+};
+
+const LISTS = [
+  {
+    page: pageNames.activity,
+    who: () => visitor,
+    address: () => path.organization(seeded.org, "activity"),
+    held: /\/activity\?/,
+    narrow: async ({ page }: Visitor) => {
+      await page.getByRole("combobox", { name: activityTexts.state, exact: true }).click();
+      await page.getByRole("option", { name: activityStateNames.refused }).click();
+    },
+  },
+  {
+    page: pageNames.keys,
+    who: () => visitor,
+    address: () => path.organization(seeded.org, "keys"),
+    held: /\/keys\?/,
+    narrow: ({ page }: Visitor) => page.getByLabel(keysTexts.search).fill("Night"),
+  },
+  {
+    page: operatorPageNames.requests,
+    who: () => root,
+    address: () => path.operator("requests"),
+    held: /\/operator\/requests\?/,
+    narrow: async ({ page }: Visitor) => {
+      await page.getByRole("combobox", { name: activityTexts.state, exact: true }).click();
+      await page.getByRole("option", { name: activityStateNames.refused }).click();
+    },
+  },
+];
+
+for (const { page: name, who, address, held, narrow } of LISTS)
+  test(`${name}: rows of the filter before are dimmed, busy, and said to be so, until the others come`, async () => {
+    const person = who();
+    await person.open(address());
+    const rows = rowsOf(person, name);
+    await rows.first().waitFor();
+    expect([await isBusy(rows.first()), await opacityOf(rows.first())]).toEqual([false, 1]);
+    const goOn = await holdBack(person, held);
+    await narrow(person);
+    const word = person.page.getByRole("status").getByText(stateTexts.former, { exact: true });
+    await word.waitFor();
+    expect(await isBusy(rows.first())).toBe(true);
+    expect(await opacityOf(rows.first())).toBeLessThan(0.7);
+    goOn();
+    await word.waitFor({ state: "detached" });
+    expect([await isBusy(rows.first()), await opacityOf(rows.first())]).toEqual([false, 1]);
+    expect(person.complained()).toEqual([]);
+  }, 120_000);
+
+test("the price of what was typed before is said to be of before", async () => {
+  const { page } = visitor;
+  await visitor.open(path.organization(seeded.org, "models"));
+  const result = page.getByRole("status").filter({ hasText: modelsTexts.result });
+  await result.waitFor();
+  const goOn = await holdBack(visitor, /\/models\/estimate\?/);
+  await page.getByLabel(modelsTexts.input, { exact: true }).fill("500000");
+  await reads(() => isBusy(result), true);
+  expect(await opacityOf(result)).toBeLessThan(0.7);
+  goOn();
+  await reads(() => isBusy(result), false);
+}, 120_000);
+
+const FAILED = {
+  status: 500,
+  contentType: "application/json",
+  body: JSON.stringify({ error: { code: "internal_error", message: "No.", request_id: "req_1" } }),
+};
+
+test("figures of the operators' home that cannot be read say which, and are there after another try", async () => {
+  const { page } = root;
+  await page.route(/\/operator\/(home\/(traffic|margin)|health)(\?|$)/, (route) => route.fulfill(FAILED));
+  await root.open(path.operator("home"));
+  for (const what of [
+    operatorHomeTexts.parts.traffic,
+    operatorHomeTexts.parts.margin,
+    operatorHomeTexts.parts.health,
+  ]) {
+    const failed = page.getByRole("alert").filter({ hasText: stateTexts.unread(what) });
+    await failed.waitFor();
+    expect(await failed.getByRole("button", { name: stateTexts.retry }).count()).toBe(1);
+  }
+  expect(await page.locator(".mantine-Skeleton-root").count()).toBe(0);
+  await inspect(root, "figures that cannot be read", { about: /status of 500/ });
+  await page.unrouteAll();
+  for (const part of Object.values(operatorHomeTexts.parts))
+    await page
+      .getByRole("alert")
+      .filter({ hasText: stateTexts.unread(part) })
+      .getByRole("button", { name: stateTexts.retry })
+      .click();
+  await page.getByText(operatorHomeTexts.ready, { exact: true }).waitFor();
+  expect(await page.getByRole("alert").count()).toBe(0);
+}, 120_000);
+
+test("a chart above the rows of Activity that cannot be read says so", async () => {
+  const { page } = visitor;
+  visitor.complained();
+  await page.route(/\/activity\/histogram/, (route) => route.fulfill(FAILED));
+  await visitor.open(path.organization(seeded.org, "activity"));
+  const alert = page.getByRole("alert").filter({ hasText: "internal_error" });
+  await alert.waitFor();
+  expect(await rowsOf(visitor, pageNames.activity).count()).toBeGreaterThan(0);
+  await page.unrouteAll();
+  await alert.getByRole("button", { name: stateTexts.retry }).click();
+  await page.getByRole("heading", { name: new RegExp(`^${activityTexts.histogram}`) }).waitFor();
+  visitor.complained();
+}, 120_000);
