@@ -119,18 +119,26 @@ async function storeFindings(config: Config): Promise<Finding[]> {
 
 async function fileFindings(config: Config): Promise<Finding[]> {
   const file = join(config.dataDir, "tollgate.sqlite");
+  const { closedBy } = await import("../src/store/sqlite.ts");
+  const closed = closedBy(config.dataDir);
+  if (closed !== null)
+    return [wrongStore(closed.why, `${closed.wayOut.slice(0, 1).toUpperCase()}${closed.wayOut.slice(1)}.`)];
   if (!existsSync(file)) return [ok("store", `SQLite in ${config.dataDir}, made at the first start`)];
   const mode = statSync(config.dataDir).mode & 0o077;
   if (mode !== 0) return [wrongStore(`${config.dataDir} is open to others`, `chmod 700 ${config.dataDir}`)];
-  const { movingTo, quarantinedIn } = await import("../src/store/sqlite-inspect.ts");
+  const { movingTo, openingRefusal, quarantinedIn } = await import("../src/store/sqlite-inspect.ts");
   try {
     const moving = movingTo(config.dataDir);
     if (moving !== null)
       return [wrongStore(moving, "Run the same ./tollgate db move --to … again, or --abandon it.")];
+    const refusal = openingRefusal(config.dataDir);
+    if (refusal !== null) return [wrongStore(refusal, "See docs/operations.md, Files and Upgrades.")];
     return [ok("store", `SQLite in ${config.dataDir}`), ...quarantineFindings(quarantinedIn(config.dataDir))];
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    return [wrongStore(`${file} cannot be read: ${said}`, "Restore a backup; docs/operations.md.")];
+    return [
+      wrongStore(`${file} cannot be read: ${said}`, "Put the last backup back: ./tollgate db restore FILE."),
+    ];
   }
 }
 

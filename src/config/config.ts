@@ -37,7 +37,35 @@ export class ConfigError extends Error {
 /** Reads and checks the whole configuration. Throws `ConfigError`. */
 export function loadConfig(input: ConfigInput): Config {
   const path = settingsPath(input);
+  return checked(input, path, path === null ? NO_FILE : readSettings(path, input.env));
+}
+
+/** What says where the store is. */
+const OF_STORE = ["data_dir", "database_url"];
+
+/**
+ * Where the store is, exactly as `loadConfig` says it, for commands that need nothing else: their shell may lack the
+ * secrets of providers. Throws `ConfigError`.
+ */
+export function findStore(input: ConfigInput): Pick<Config, "dataDir" | "databaseUrl"> {
+  const path = settingsPath(input);
   const file = path === null ? NO_FILE : readSettings(path, input.env);
+  const concerns = ([first]: Path): boolean => first === undefined || OF_STORE.includes(String(first));
+  const values = isGroup(file.values)
+    ? Object.fromEntries(Object.entries(file.values).filter(([name]) => concerns([name])))
+    : file.values;
+  const env = Object.fromEntries(
+    ["DATABASE_URL", "TOLLGATE_DATA_DIR"].map((name) => [name, input.env[name]]),
+  );
+  const problems = file.problems.filter((problem) => concerns(problem.path));
+  return checked({ ...input, env }, path, { ...file, values, problems });
+}
+
+const isGroup = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** `path`: of the file; null where there is none. */
+function checked(input: ConfigInput, path: string | null, file: SettingsFile): Config {
   const overrides = [...environmentOverrides(input.env), ...flagOverrides(input.flags)];
   const name = (at: Path): string => describePlace(at, { path, file, overrides });
   const fileProblems = file.problems.map((problem) => `${name(problem.path)}: ${problem.message}`);
