@@ -8,7 +8,7 @@ import type { Command } from "commander";
 import type { Config } from "../src/config/config.ts";
 import { counted } from "../src/domain/counted.ts";
 import { flush } from "../src/lib/flush.ts";
-import { Problem } from "./problem.ts";
+import { Problem, WrongUsage } from "./problem.ts";
 import { type Outcome, report, say } from "./report.ts";
 
 export function addDb(program: Command): void {
@@ -104,7 +104,7 @@ function addMove(db: Command): void {
       report(command, async () => {
         const { to, abandon } = command.opts<{ to: string; abandon?: true }>();
         if (!/^postgres(ql)?:\/\//.test(to))
-          throw new Problem(`${to} is no PostgreSQL URL.`, "Give postgres://…");
+          throw new WrongUsage(`${to} is no PostgreSQL URL.`, "Give postgres://…");
         const { dataDir } = await storeOf(command);
         assertStore(dataDir);
         if (abandon === true) return await abandonMove(dataDir, to);
