@@ -85,12 +85,18 @@ function settingFindings(config: Config): Finding[] {
     trust === null
       ? note(
           "releases",
-          "the gateway signs demo releases itself",
+          `the gateway signs demo releases itself${unsold(providers)}`,
           "For real routes: ./tollgate release keygen --out keys, then trust.release_keys.",
         )
       : ok("releases", `${trust.releaseKeys.length} trusted key file(s)`),
     ...providers.map(providerFinding),
   ];
+}
+
+/** The demo is of the simulator alone. */
+function unsold(providers: Config["providers"]): string {
+  const others = providers.map(({ name }) => name).filter((name) => name !== "simulator");
+  return others.length === 0 ? "" : `; nothing of ${others.join(", ")} is sold`;
 }
 
 function providerFinding({ name, kind, baseUrl, own }: Config["providers"][number]): Finding {

@@ -14,7 +14,7 @@ import {
   type Override,
 } from "./overrides.ts";
 import { type Path, parseSettingsFile, type SettingsFile } from "./settings-file.ts";
-import { settingsSchema } from "./settings.ts";
+import { type Settings, settingsSchema } from "./settings.ts";
 
 export type { Config, ProviderConfig } from "./configuration.ts";
 
@@ -81,7 +81,7 @@ function checked(input: ConfigInput, path: string | null, file: SettingsFile): C
   }
   const { cwd } = input;
   const fileDir = path === null ? cwd : dirname(path);
-  const config = toConfig(parsed.data, {
+  const config = toConfig(withDemoProvider(parsed.data, input), {
     file: path,
     fileDir,
     dataDir: resolve(dataDirIsOfFile(file, overrides) ? fileDir : cwd, parsed.data.dataDir),
@@ -89,6 +89,13 @@ function checked(input: ConfigInput, path: string | null, file: SettingsFile): C
   const missing = config.trust?.releaseKeys.findIndex((key) => !existsSync(key)) ?? -1;
   if (missing < 0) return config;
   throw new ConfigError([`${name(["trust", "release_keys", missing])}: there is no such file`]);
+}
+
+/** The demo models that a gateway without trust signs itself are of the simulator, whatever other providers it has. */
+function withDemoProvider(settings: Settings, { kinds = PROVIDER_KINDS }: ConfigInput): Settings {
+  const usual = settingsSchema(kinds).safeParse({}).data?.providers ?? [];
+  const missing = usual.filter(({ name }) => settings.providers.every((given) => given.name !== name));
+  return settings.trust === null ? { ...settings, providers: [...settings.providers, ...missing] } : settings;
 }
 
 /** Paths in the file count from the file; those of defaults, environment and flags from the working directory. */
