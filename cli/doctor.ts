@@ -48,7 +48,7 @@ export function addDoctor(program: Command): void {
 
 const describe = (findings: Finding[]): string =>
   table(findings, {
-    "": ({ state }) => state,
+    STATE: ({ state }) => state,
     CHECK: ({ check }) => check,
     FOUND: ({ found }) => found,
     NEXT: ({ next }) => next ?? "",
