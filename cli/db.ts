@@ -31,7 +31,7 @@ export function addDb(program: Command): void {
     .description("put the data key that all gateways of a database share into the data directory")
     .action((file: string, _: object, command: Command) =>
       report(command, async () => {
-        const { dataDir } = await storeOf(command);
+        const dataDir = await dataDirOf(command);
         const { adoptDataKey } = await import("../src/store/data-key.ts");
         adoptDataKey(dataDir, file);
         return { json: JSON.stringify({ data_dir: dataDir }), text: `The data key is in ${dataDir}.` };
@@ -105,7 +105,7 @@ function addMove(db: Command): void {
         const { to, abandon } = command.opts<{ to: string; abandon?: true }>();
         if (!/^postgres(ql)?:\/\//.test(to))
           throw new WrongUsage(`${to} is no PostgreSQL URL.`, "Give postgres://…");
-        const { dataDir } = await storeOf(command);
+        const dataDir = await dataDirOf(command);
         assertStore(dataDir);
         if (abandon === true) return await abandonMove(dataDir, to);
         const { moveToPostgres } = await import("../src/main/move.ts");
@@ -143,7 +143,7 @@ const withConfig = (command: Command): Command =>
 
 /** The store that `serve` would use here. */
 async function storeOf(command: Command): Promise<Pick<Config, "dataDir" | "databaseUrl">> {
-  const { config, dataDir } = command.optsWithGlobals<{ config?: string; dataDir?: string }>();
+  const { config, dataDir } = command.optsWithGlobals<Place>();
   const { ConfigError, findStore } = await import("../src/config/config.ts");
   const flags = { ...(config !== undefined && { config }), ...(dataDir !== undefined && { dataDir }) };
   try {
@@ -152,6 +152,19 @@ async function storeOf(command: Command): Promise<Pick<Config, "dataDir" | "data
     if (!(error instanceof ConfigError)) throw error;
     throw new Problem(error.message, "Correct these settings; tollgate.example.yaml shows them all.");
   }
+}
+
+interface Place {
+  config?: string;
+  dataDir?: string;
+}
+
+/** The directory alone, for what is done there whichever store the configuration names. */
+async function dataDirOf(command: Command): Promise<string> {
+  const { config, dataDir } = command.optsWithGlobals<Place>();
+  if (dataDir !== undefined) return resolve(dataDir);
+  const { findDataDir } = await import("../src/config/data-dir.ts");
+  return findDataDir({ env: process.env, cwd: process.cwd(), ...(config !== undefined && { config }) });
 }
 
 const storeIn = (dataDir: string): string => join(dataDir, "tollgate.sqlite");

@@ -35,9 +35,8 @@ test(
         (await runToEnd(PROGRAM, [...args, "--json"], { cwd: folder, env: { ...process.env, ...env } })).out,
       ) as T;
     const { data: organizations } = await run<{ data: { id: string }[] }>("org", "list");
-    const { secret } = await run<{ secret: string }>(
-      ...["keys", "create", "--org", organizations[0]?.id ?? "", "--name", "first"],
-    );
+    const mine = ["--org", organizations[0]?.id ?? "", "--name", "first"];
+    const { secret } = await run<{ secret: string }>("keys", "create", ...mine);
     const { url } = JSON.parse(readFileSync(join(folder, "data/operator.json"), "utf8")) as { url: string };
     const answer = await fetch(`${url}/v1/chat/completions`, {
       method: "POST",

@@ -183,6 +183,29 @@ describe("refused, with everything as it was", () => {
   }
 });
 
+test(
+  "a store that is malformed is told by its start and by doctor, with the command that mends it",
+  async () => {
+    const dataDir = copyOf(crashed, "malformed");
+    for (const suffix of ["-wal", "-shm"]) rmSync(join(dataDir, `tollgate.sqlite${suffix}`));
+    writeFileSync(join(dataDir, "tollgate.sqlite"), readFileSync(backup).fill(0x5a, 4096, 65_536));
+    const { code, stderr } = await serveProcess({ folder, args: ["--port", "0", "--data-dir", dataDir] })
+      .ended;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/malformed.*\.\/tollgate db restore FILE/),
+    });
+    const doctor = await runToEnd(PROGRAM, ["--data-dir", dataDir, "doctor"], { env: surroundings({}) });
+    expect({ ...doctor, code: 1 }).toEqual({
+      ...doctor,
+      out: expect.stringContaining("./tollgate db restore FILE"),
+    });
+    await done(["--data-dir", dataDir, "db", "restore", backup]);
+    expect(await namesIn(dataDir)).toEqual(["Demo", "In the backup"]);
+  },
+  PATIENCE_MS,
+);
+
 describe("killed on its way", () => {
   for (const at of ["restore_verified", "restore_set_aside"])
     test(
