@@ -1,5 +1,6 @@
 // `completion bash|zsh|fish`: a script that completes commands and options, made from the very commands that run.
 import { Argument, type Command, type Option } from "commander";
+import { notWithJson } from "./report.ts";
 
 /** What may follow a command: its own commands and options. `path` is "" for the program, "keys create" below it. */
 interface Place {
@@ -18,7 +19,8 @@ export function addCompletion(program: Command): void {
       "after",
       "\nbash: source <(./tollgate completion bash)   fish: ./tollgate completion fish | source",
     )
-    .action((shell: keyof typeof SCRIPTS) => {
+    .action((shell: keyof typeof SCRIPTS, _: object, command: Command) => {
+      notWithJson(command, "completion");
       process.stdout.write(SCRIPTS[shell](placesOf(program, "", [])));
     });
 }

@@ -3,7 +3,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { Problem } from "./problem.ts";
+import { Problem, WrongUsage } from "./problem.ts";
 
 export interface Login {
   /** A management key, gw_mk_…, and its id. */
@@ -27,7 +27,7 @@ export function credentialsFile(env: Record<string, string | undefined> = proces
 export function addressOf(url: string): string {
   const base = url.replace(/\/+$/, "").replace(/\/v1$/, "");
   if (!URL.canParse(base) || !/^https?:/.test(base))
-    throw new Problem(`${url} is not a URL.`, "Give one like http://127.0.0.1:8080.");
+    throw new WrongUsage(`${url} is not a URL.`, "Give one like http://127.0.0.1:8080.");
   return new URL(base).href.replace(/\/+$/, "");
 }
 

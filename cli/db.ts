@@ -1,22 +1,25 @@
-// `db migrate` brings the store to this program's schema; `db backup` copies a live embedded store; `db move` takes it to
-// PostgreSQL while no gateway runs.
+// The store itself: `db migrate` brings it to this program's schema; `db backup` copies a live embedded one, and `db restore`
+// puts such a copy back; `db move` takes it to PostgreSQL while no gateway runs. Which store that is, they read where `serve`
+// does: flags, environment, tollgate.yaml.
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import type { Config } from "../src/config/config.ts";
 import { counted } from "../src/domain/counted.ts";
-import { Problem } from "./problem.ts";
+import { flush } from "../src/lib/flush.ts";
+import { Problem, WrongUsage } from "./problem.ts";
 import { type Outcome, report, say } from "./report.ts";
 
 export function addDb(program: Command): void {
   const db = program.command("db").description("the store itself");
-  db.command("migrate")
+  withConfig(db.command("migrate"))
     .description("bring the store to this program's schema; the gateway must be stopped")
     .action((_: object, command: Command) =>
-      report(command, async ({ options }) => {
-        const dataDir = await dataDirOf(options.dataDir);
-        const url = process.env["DATABASE_URL"];
-        if (url !== undefined && url !== "") return await migratePostgres(url, dataDir);
+      report(command, async () => {
+        const { dataDir, databaseUrl } = await storeOf(command);
+        if (databaseUrl !== null) return await migratePostgres(databaseUrl, dataDir);
+        assertStore(dataDir);
         const { NEWEST_SCHEMA } = await import("../src/store/migrations/list.ts");
         const { openSqliteStore } = await import("../src/store/sqlite.ts");
         openSqliteStore(dataDir).close();
@@ -24,29 +27,30 @@ export function addDb(program: Command): void {
         return { json: JSON.stringify(done), text: `The store in ${dataDir} has schema ${done.schema}.` };
       }),
     );
-  db.command("key <file>")
+  withConfig(db.command("key <file>"))
     .description("put the data key that all gateways of a database share into the data directory")
     .action((file: string, _: object, command: Command) =>
-      report(command, async ({ options }) => {
-        const dataDir = await dataDirOf(options.dataDir);
+      report(command, async () => {
+        const dataDir = await dataDirOf(command);
         const { adoptDataKey } = await import("../src/store/data-key.ts");
         adoptDataKey(dataDir, file);
         return { json: JSON.stringify({ data_dir: dataDir }), text: `The data key is in ${dataDir}.` };
       }),
     );
   addMove(db);
-  db.command("backup <file>")
+  withConfig(db.command("backup <file>"))
     .description("copy the store into a file, consistently, while traffic runs")
     .action((file: string, _: object, command: Command) =>
-      report(command, async ({ options }) => {
-        if (process.env["DATABASE_URL"])
+      report(command, async () => {
+        const { dataDir, databaseUrl } = await storeOf(command);
+        if (databaseUrl !== null)
           throw new Problem(
             "The store is PostgreSQL, whose own tools back it up.",
             "Use pg_dump or your provider's snapshots, and keep a copy of data.key; docs/operations.md shows how.",
           );
         const target = resolve(file);
-        const dataDir = await dataDirOf(options.dataDir);
-        backUp(join(dataDir, "tollgate.sqlite"), target);
+        assertStore(dataDir);
+        backUp(storeIn(dataDir), target);
         // Accounts and memberships, once somebody signed in; a file of their own beside it.
         const people = join(dataDir, "people.sqlite");
         if (existsSync(people)) backUp(people, `${target}.people`);
@@ -60,22 +64,49 @@ export function addDb(program: Command): void {
         };
       }),
     );
+  addRestore(db);
+}
+
+function addRestore(db: Command): void {
+  withConfig(db.command("restore <file>"))
+    .description("put a backup into the store's place, which is kept beside it; the gateway must be stopped")
+    .action((file: string, _: object, command: Command) =>
+      report(command, async () => {
+        const { dataDir, databaseUrl } = await storeOf(command);
+        if (databaseUrl !== null)
+          throw new Problem(
+            "The store is PostgreSQL, whose own tools restore it.",
+            "Stop all gateways, use pg_restore or your provider's snapshots, put the data.key of that database into the data directories, and start them; docs/operations.md shows how.",
+          );
+        const { restoreBackup } = await import("../src/main/restore.ts");
+        const { schema, bytes, people, kept } = restoreBackup(dataDir, resolve(file));
+        const accounts =
+          people === null
+            ? "There are no accounts in it: those of the data directory stay."
+            : `Accounts are those of ${people}.`;
+        const before =
+          kept.length === 0 ? "There was no store before." : `What was there is kept as ${kept.join(", ")}.`;
+        const done = { data_dir: dataDir, file: resolve(file), schema, bytes, people, kept };
+        return {
+          json: JSON.stringify(done),
+          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before}\n→ Start the gateway, ./tollgate serve, and check its books: ./tollgate ledger audit`,
+        };
+      }),
+    );
 }
 
 function addMove(db: Command): void {
-  db.command("move")
+  withConfig(db.command("move"))
     .description("copy the embedded store into an empty PostgreSQL database; the gateway must be stopped")
     .requiredOption("--to <url>", "postgres://user:password@host:port/database")
     .option("--abandon", "take an unfinished move back: the old store opens again, the database never does")
     .action((_: object, command: Command) =>
-      report(command, async ({ options }) => {
+      report(command, async () => {
         const { to, abandon } = command.opts<{ to: string; abandon?: true }>();
         if (!/^postgres(ql)?:\/\//.test(to))
-          throw new Problem(`${to} is no PostgreSQL URL.`, "Give postgres://…");
-        const dataDir = await dataDirOf(options.dataDir);
-        const file = join(dataDir, "tollgate.sqlite");
-        if (!existsSync(file))
-          throw new Problem(`There is no store at ${file}.`, "Name the data directory with --data-dir.");
+          throw new WrongUsage(`${to} is no PostgreSQL URL.`, "Give postgres://…");
+        const dataDir = await dataDirOf(command);
+        assertStore(dataDir);
         if (abandon === true) return await abandonMove(dataDir, to);
         const { moveToPostgres } = await import("../src/main/move.ts");
         const { rows, sums, people, keptAs } = await moveToPostgres(dataDir, to);
@@ -107,10 +138,43 @@ async function migratePostgres(url: string, dataDir: string): Promise<Outcome> {
   return { json: JSON.stringify(done), text: `The database ${done.database} has schema ${done.schema}.` };
 }
 
-async function dataDirOf(given: string | undefined): Promise<string> {
-  if (given !== undefined) return resolve(given);
+const withConfig = (command: Command): Command =>
+  command.option("--config <file>", "configuration (TOLLGATE_CONFIG; else ./tollgate.yaml if present)");
+
+/** The store that `serve` would use here. */
+async function storeOf(command: Command): Promise<Pick<Config, "dataDir" | "databaseUrl">> {
+  const { config, dataDir } = command.optsWithGlobals<Place>();
+  const { ConfigError, findStore } = await import("../src/config/config.ts");
+  const flags = { ...(config !== undefined && { config }), ...(dataDir !== undefined && { dataDir }) };
+  try {
+    return findStore({ env: process.env, cwd: process.cwd(), flags });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new Problem(error.message, "Correct these settings; tollgate.example.yaml shows them all.");
+  }
+}
+
+interface Place {
+  config?: string;
+  dataDir?: string;
+}
+
+/** The directory alone, for what is done there whichever store the configuration names. */
+async function dataDirOf(command: Command): Promise<string> {
+  const { config, dataDir } = command.optsWithGlobals<Place>();
+  if (dataDir !== undefined) return resolve(dataDir);
   const { findDataDir } = await import("../src/config/data-dir.ts");
-  return findDataDir({ env: process.env, cwd: process.cwd() });
+  return findDataDir({ env: process.env, cwd: process.cwd(), ...(config !== undefined && { config }) });
+}
+
+const storeIn = (dataDir: string): string => join(dataDir, "tollgate.sqlite");
+
+function assertStore(dataDir: string): void {
+  if (existsSync(storeIn(dataDir))) return;
+  throw new Problem(
+    `There is no store at ${storeIn(dataDir)}.`,
+    "Name the data directory with --data-dir, or its configuration with --config.",
+  );
 }
 
 /** For System health; a backup that cannot leave it is one all the same. */
@@ -127,14 +191,13 @@ async function leaveTrace(dataDir: string, files: readonly string[]): Promise<vo
 
 /** One read snapshot, written beside all traffic; the file is the owner's alone from its first byte. */
 function backUp(store: string, target: string): void {
-  if (!existsSync(store))
-    throw new Problem(`There is no store at ${store}.`, "Name the data directory with --data-dir.");
   if (existsSync(target)) throw new Problem(`${target} exists already.`, "Give a new file's name.");
   closeSync(openSync(target, "wx", 0o600));
   const reader = new Database(store, { readonly: true });
   try {
     reader.run("PRAGMA busy_timeout = 5000");
     reader.query("VACUUM INTO ?1").run(target);
+    flush(target);
   } catch (error) {
     rmSync(target, { force: true });
     throw error;

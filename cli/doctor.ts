@@ -48,7 +48,7 @@ export function addDoctor(program: Command): void {
 
 const describe = (findings: Finding[]): string =>
   table(findings, {
-    "": ({ state }) => state,
+    STATE: ({ state }) => state,
     CHECK: ({ check }) => check,
     FOUND: ({ found }) => found,
     NEXT: ({ next }) => next ?? "",
@@ -85,12 +85,18 @@ function settingFindings(config: Config): Finding[] {
     trust === null
       ? note(
           "releases",
-          "the gateway signs demo releases itself",
+          `the gateway signs demo releases itself${unsold(providers)}`,
           "For real routes: ./tollgate release keygen --out keys, then trust.release_keys.",
         )
       : ok("releases", `${trust.releaseKeys.length} trusted key file(s)`),
     ...providers.map(providerFinding),
   ];
+}
+
+/** The demo is of the simulator alone. */
+function unsold(providers: Config["providers"]): string {
+  const others = providers.map(({ name }) => name).filter((name) => name !== "simulator");
+  return others.length === 0 ? "" : `; nothing of ${others.join(", ")} is sold`;
 }
 
 function providerFinding({ name, kind, baseUrl, own }: Config["providers"][number]): Finding {
@@ -119,18 +125,26 @@ async function storeFindings(config: Config): Promise<Finding[]> {
 
 async function fileFindings(config: Config): Promise<Finding[]> {
   const file = join(config.dataDir, "tollgate.sqlite");
+  const { closedBy } = await import("../src/store/sqlite.ts");
+  const closed = closedBy(config.dataDir);
+  if (closed !== null)
+    return [wrongStore(closed.why, `${closed.wayOut.slice(0, 1).toUpperCase()}${closed.wayOut.slice(1)}.`)];
   if (!existsSync(file)) return [ok("store", `SQLite in ${config.dataDir}, made at the first start`)];
   const mode = statSync(config.dataDir).mode & 0o077;
   if (mode !== 0) return [wrongStore(`${config.dataDir} is open to others`, `chmod 700 ${config.dataDir}`)];
-  const { movingTo, quarantinedIn } = await import("../src/store/sqlite-inspect.ts");
+  const { movingTo, openingRefusal, quarantinedIn } = await import("../src/store/sqlite-inspect.ts");
   try {
     const moving = movingTo(config.dataDir);
     if (moving !== null)
       return [wrongStore(moving, "Run the same ./tollgate db move --to … again, or --abandon it.")];
+    const refusal = openingRefusal(config.dataDir);
+    if (refusal !== null) return [wrongStore(refusal, "See docs/operations.md, Files and Upgrades.")];
     return [ok("store", `SQLite in ${config.dataDir}`), ...quarantineFindings(quarantinedIn(config.dataDir))];
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
-    return [wrongStore(`${file} cannot be read: ${said}`, "Restore a backup; docs/operations.md.")];
+    return [
+      wrongStore(`${file} cannot be read: ${said}`, "Put the last backup back: ./tollgate db restore FILE."),
+    ];
   }
 }
 

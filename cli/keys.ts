@@ -58,6 +58,11 @@ function readTokens(text: string): number | "none" {
   throw new InvalidArgumentError("It must be a whole number of tokens, or none.");
 }
 
+function readHours(text: string): number {
+  if (/^\d{1,4}(\.\d{1,4})?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a number of hours, like 24 or 0.5.");
+}
+
 /** What is left out stays out. */
 const settingsOf = (typed: SettingOptions) => ({
   limit_usd: boundOf(typed.limitUsd),
@@ -138,10 +143,14 @@ function addRevoke(keys: Command): void {
         const gateway = await context.gateway();
         await confirm(context, { what: "A revoked key cannot be restored.", name: key, yes: options.yes });
         const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/revoke", { key });
-        return { json: text, text: `${value.id} is revoked since ${value.revoked_at}.` };
+        return { json: text, text: overSince(value) };
       }),
     );
 }
+
+/** A key that had come to its end before is over as it is. */
+const overSince = ({ id, revoked_at, expires_at }: KeyJson): string =>
+  revoked_at === null ? `${id} had ended at ${expires_at}.` : `${id} is revoked since ${revoked_at}.`;
 
 function addRename(keys: Command): void {
   keys
@@ -228,7 +237,7 @@ function addReplace(keys: Command): void {
   keys
     .command("replace <key>")
     .description("create a key with the settings of another one; both work until the other one ends")
-    .option("--overlap <hours>", "the other one ends by itself after so many hours", Number)
+    .option("--overlap <hours>", "the other one ends by itself after so many hours", readHours)
     .option("--expires <time>", "of the new key, or none; otherwise as of the other one")
     .action((key: string, options: { overlap?: number; expires?: string }, command: Command) =>
       report(command, async (context) => {

@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import type { AuditReportJson, QuarantinedJson } from "../src/api/shapes/records.ts";
 import { counted } from "../src/domain/counted.ts";
-import { Problem } from "./problem.ts";
+import { WrongUsage } from "./problem.ts";
 import { report, say } from "./report.ts";
 import { dollars, table } from "./table.ts";
 
@@ -57,7 +57,7 @@ function addResolve(ledger: Command): void {
     .action((request: string, { settle, release, reason }: ResolveOptions, command: Command) =>
       report(command, async (context) => {
         if ((settle === undefined) === (release === undefined))
-          throw new Problem("Say how it ends.", "Give either --settle <usd> or --release.");
+          throw new WrongUsage("Say how it ends.", "Give either --settle <usd> or --release.");
         const body = { charge_usd: settle ?? null, reason };
         const { text, value } = await (await context.gateway()).call(
           "POST /admin/v1/ledger/quarantine/{id}/resolve",

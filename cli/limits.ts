@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { RateLimitJson } from "../src/api/shapes/rate-limits.ts";
 import { RATE_AT_MOST, type RateDimension } from "../src/domain/rate-limits.ts";
-import { Problem } from "./problem.ts";
+import { WrongUsage } from "./problem.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
 
@@ -61,12 +61,12 @@ function addSet(limits: Command): void {
 /** In the words of the command line: the gateway's are those of its API. */
 function checkNamed({ org, key, model, requestsPerMinute, tokensPerMinute, concurrent }: SetOptions): void {
   if (org === undefined && key === undefined && model === undefined)
-    throw new Problem(
+    throw new WrongUsage(
       "These limits are nobody's.",
       "Name whose they are: --org ORG, --key KEY or --model MODEL.",
     );
   if (requestsPerMinute === undefined && tokensPerMinute === undefined && concurrent === undefined)
-    throw new Problem(
+    throw new WrongUsage(
       "No limit is named.",
       "Name at least one: --requests-per-minute, --tokens-per-minute or --concurrent.",
     );
@@ -97,7 +97,7 @@ function numberOf(dimension: RateDimension, text: string | undefined): number | 
   const atMost = RATE_AT_MOST[dimension];
   if (number >= 1 && number <= atMost) return number;
   const option = `--${dimension.replaceAll("_", "-")}`;
-  throw new Problem(
+  throw new WrongUsage(
     `${option} ${text} is no whole number from 1 to ${atMost}, nor none.`,
     `Send ${option} 60, or ${option} none, which lifts what was set.`,
   );

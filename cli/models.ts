@@ -9,7 +9,7 @@ import type { Proposal } from "../src/releases/catalogue/proposal.ts";
 import type { PriceTable } from "../src/releases/catalogue/table.ts";
 import { counted } from "../src/domain/counted.ts";
 import { keepFiles } from "./keep-files.ts";
-import { asProblem, Problem } from "./problem.ts";
+import { asProblem, Problem, WrongUsage } from "./problem.ts";
 import { type Context, type Outcome, report, say } from "./report.ts";
 import { plain, table } from "./table.ts";
 
@@ -99,7 +99,7 @@ async function importModels(options: ImportOptions): Promise<Outcome> {
 function filesOf({ fileTokens, filePages }: ImportOptions): { tokens: number; pages: number } | null {
   if (fileTokens === undefined && filePages === undefined) return null;
   if (fileTokens === undefined || filePages === undefined)
-    throw new Problem(
+    throw new WrongUsage(
       "--file-tokens and --file-pages belong together.",
       "Say what a PDF costs at most, and how many pages such a one has.",
     );
@@ -124,7 +124,7 @@ async function markupOf(text: string): Promise<Decimal> {
   );
   const markup = readDecimal(text);
   if (markup === null || isZero(markup) || compareDecimals(markup, exactly(MARKUP_MAX)) > 0)
-    throw new Problem(
+    throw new WrongUsage(
       `--markup ${text} is no factor above 0 and at most ${MARKUP_MAX}.`,
       "1.2 adds a fifth to each price of the table.",
     );
@@ -133,7 +133,7 @@ async function markupOf(text: string): Promise<Decimal> {
 
 function wholeNumber(option: string, text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new Problem(`${option} ${text} is no whole number from 1.`, "Give one like 3.");
+  throw new WrongUsage(`${option} ${text} is no whole number from 1.`, "Give one like 3.");
 }
 
 type Terms = Parameters<typeof import("../src/releases/catalogue/proposal.ts").propose>[1];
@@ -251,7 +251,7 @@ const NOTEWORTHY: ReadonlySet<RouteDifference["status"]> = new Set(["changed", "
 function pairOf(pair: string): [string, string] {
   const [name, provider, ...rest] = pair.split("=");
   if (name && provider && rest.length === 0) return [name, provider];
-  throw new Problem(`--map ${pair} is no pair.`, "Write it like --map acme=openai.");
+  throw new WrongUsage(`--map ${pair} is no pair.`, "Write it like --map acme=openai.");
 }
 
 const COLUMNS = {

@@ -17,9 +17,12 @@ export function nextStep({ code, param }: Pick<ErrorJson["error"], "code" | "par
     code === "api_key_expired"
   )
     return "Log in with ./tollgate login, give a management key with --token, or use the operator.json of the running gateway's data directory.";
-  if (code === "scope_not_permitted") return "Use a management key (gw_mk_…); API keys only buy completions.";
+  if (code === "scope_not_permitted")
+    return "Use a management key (gw_mk_…), made on Operators → People of the dashboard or by ./tollgate login; API keys only buy completions.";
   if (code === "not_found" && param !== null && param in LISTS) return `List what exists: ${LISTS[param]}`;
   if (code === "not_found") return "Check the id; ids are shown by the list commands and in x-request-id.";
+  if (code === "second_person_required")
+    return "Let another operator decide: at Operators → Entitlements of the dashboard, or after ./tollgate login as themselves. ./tollgate entitlement list shows who asked.";
   if (code === "conflict") return "Look at the present state first, then decide anew.";
   if (code === "changed_meanwhile")
     return "See what it is now with ./tollgate keys list or limits list, --org ORG --json, and give its version if you still want this.";

@@ -17,6 +17,13 @@ export class Problem extends Error {
   }
 }
 
+/** What was typed cannot be, whatever gateway there is: nothing was asked, and the exit code is 2. */
+export class WrongUsage extends Problem {
+  override json(): string {
+    return JSON.stringify({ error: { message: this.message, code: "wrong_usage", next: this.next } });
+  }
+}
+
 /** Errors of rooms that say what to do, as a problem; any other as it is. */
 export const asProblem = (error: unknown): unknown =>
   error instanceof Error && "next" in error && typeof error.next === "string" && !(error instanceof Problem)

@@ -59,7 +59,7 @@ async function testProvider(name: string, options: TestOptions): Promise<Outcome
       checks: steps,
     });
     const text = table(steps, {
-      "": ({ state }) => state,
+      STATE: ({ state }) => state,
       CHECK: ({ check }) => check,
       FOUND: ({ found }) => found,
       NEXT: ({ next }) => next ?? "",

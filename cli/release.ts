@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import type { ReleaseJson } from "../src/api/shapes/records.ts";
 import { spanMs } from "./instant.ts";
-import { Problem } from "./problem.ts";
+import { Problem, WrongUsage } from "./problem.ts";
 import { report, say } from "./report.ts";
 import { fields, table } from "./table.ts";
 
@@ -59,7 +59,7 @@ function addSign(release: Command): void {
       report(command, async () => {
         const expiresInMs = spanMs(options.expiresIn);
         if (expiresInMs === null)
-          throw new Problem(
+          throw new WrongUsage(
             `--expires-in ${options.expiresIn} is no span of time.`,
             "Write it like 30d or 12h.",
           );

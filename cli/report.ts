@@ -2,7 +2,7 @@
 // everything else goes to stderr. Exit codes: 0 done, 1 refused or failed (interfaces.md §2).
 import type { Command } from "commander";
 import { type DoorOptions, findDoor, type Gateway, openGateway } from "./gateway.ts";
-import { Problem } from "./problem.ts";
+import { WrongUsage } from "./problem.ts";
 
 export interface GlobalOptions extends DoorOptions {
   json?: boolean;
@@ -47,7 +47,10 @@ export async function reportWatched(
   if (watch === undefined) return await report(command, work);
   const seconds = watch === true ? WATCH_SECONDS : Number(watch);
   if (!(seconds >= 0.1 && seconds <= 86_400))
-    throw new Problem(`--watch ${watch} is not a number of seconds.`, "Give one from 0.1 to 86400, or none.");
+    throw new WrongUsage(
+      `--watch ${watch} is not a number of seconds.`,
+      "Give one from 0.1 to 86400, or none.",
+    );
   notWithJson(command, "--watch");
   for (;;) {
     if (process.stdout.isTTY) process.stdout.write("\u001b[2J\u001b[H");
@@ -59,7 +62,7 @@ export async function reportWatched(
 /** What goes on and on is no one document. */
 export function notWithJson(command: Command, what: string): void {
   if (command.optsWithGlobals<GlobalOptions>().json === true)
-    throw new Problem(`${what} and --json exclude each other.`, "Leave out one of them.");
+    throw new WrongUsage(`${what} and --json exclude each other.`, "Leave out one of them.");
 }
 
 /** A line for people that is no result: it goes to stderr, so that stdout stays one document. */

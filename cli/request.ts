@@ -146,7 +146,25 @@ function describe(request: RequestJson): string {
   const said = request.attempts.flatMap(({ n, words }) =>
     words === null ? [] : [`attempt ${n}, the provider said: ${plain(words)}`],
   );
-  return [summary, attempts, ...(said.length > 0 ? [said.join("\n")] : [])].join("\n\n");
+  const claims = request.attempts.flatMap(claimsOf);
+  return [
+    summary,
+    attempts,
+    ...[said, claims].filter((lines) => lines.length > 0).map((lines) => lines.join("\n")),
+  ].join("\n\n");
+}
+
+/** Why a provider's word was not taken as it was, and what it told beyond the quote. */
+function claimsOf({ n, doubts, told }: RequestJson["attempts"][number]): string[] {
+  const figures = Object.entries(told ?? {}).filter(([, figure]) => figure !== null && figure !== undefined);
+  return [
+    ...(doubts.length > 0 ? [`attempt ${n}, doubts: ${doubts.join(", ")}`] : []),
+    ...(figures.length > 0
+      ? [
+          `attempt ${n}, told beyond the quote: ${figures.map(([name, figure]) => `${name} ${figure}`).join(", ")}`,
+        ]
+      : []),
+  ];
 }
 
 function describeHeldNothing(request: HeldNothingJson): string {

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { counted } from "../src/domain/counted.ts";
-import { Problem } from "./problem.ts";
+import { Problem, WrongUsage } from "./problem.ts";
 import { report, say } from "./report.ts";
 
 interface SeedOptions {
@@ -82,6 +82,6 @@ function progress(quiet: boolean): (done: number, of: number) => void {
 
 function wholeNumber(name: string, text: string, least: number, most: number): number {
   const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
-  throw new Problem(`${name} ${text} is no such number.`, `Give a whole number from ${least} to ${most}.`);
+  if (/^\d{1,10}$/.test(text) && value >= least && value <= most) return value;
+  throw new WrongUsage(`${name} ${text} is no such number.`, `Give a whole number from ${least} to ${most}.`);
 }

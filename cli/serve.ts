@@ -1,7 +1,7 @@
 // `serve` runs the gateway in this process until SIGTERM; `dev` runs `serve` again whenever a source file changes.
 import type { Command } from "commander";
 import { ownCommand } from "../src/lib/program.ts";
-import { asProblem, Problem } from "./problem.ts";
+import { asProblem, Problem, WrongUsage } from "./problem.ts";
 
 interface ServeOptions {
   config?: string;
@@ -38,7 +38,7 @@ export function addServe(program: Command): void {
 function workersOf(given: string | undefined, databaseUrl: string | null): number {
   const count = Number(given ?? "1");
   if (!Number.isSafeInteger(count) || count < 1 || count > 256)
-    throw new Problem(`--workers ${given} is not a number of processes.`, "Give one from 1 to 256.");
+    throw new WrongUsage(`--workers ${given} is not a number of processes.`, "Give one from 1 to 256.");
   if (count > 1 && databaseUrl === null)
     throw new Problem(
       "The embedded SQLite store belongs to one process.",

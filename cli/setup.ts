@@ -19,7 +19,7 @@ import { codex } from "./agents/codex.ts";
 import { opencode } from "./agents/opencode.ts";
 import { difference } from "./difference.ts";
 import { gatewayAddress, getModels } from "./gateway.ts";
-import { Problem } from "./problem.ts";
+import { Problem, WrongUsage } from "./problem.ts";
 import { type Context, type Outcome, report, say } from "./report.ts";
 
 interface SetupOptions {
@@ -81,7 +81,7 @@ async function wantedOf(
   { keyEnv: keyName, model }: SetupOptions,
 ): Promise<Wanted> {
   if (!/^[A-Za-z_]\w*$/.test(keyName))
-    throw new Problem(`${keyName} is no name of an environment variable.`, "Give one like TOLLGATE_KEY.");
+    throw new WrongUsage(`${keyName} is no name of an environment variable.`, "Give one like TOLLGATE_KEY.");
   const key = process.env[keyName];
   if (key === undefined || key === "")
     throw new Problem(

@@ -1,7 +1,7 @@
 // `simulator` runs the built-in provider by itself, for gateways in other processes, demos and fault runs
 // (interfaces.md §6).
 import type { Command } from "commander";
-import { asProblem, Problem } from "./problem.ts";
+import { asProblem, WrongUsage } from "./problem.ts";
 
 export function addSimulator(program: Command): void {
   program
@@ -24,5 +24,5 @@ export function addSimulator(program: Command): void {
 function portOf(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new Problem(`${text} is not a port.`, "Give a number from 0 to 65535.");
+  throw new WrongUsage(`${text} is not a port.`, "Give a number from 0 to 65535.");
 }

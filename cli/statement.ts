@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { csvFile } from "../src/api/csv.ts";
 import type { StatementJson } from "../src/api/shapes/statement.ts";
 import { statementName, statementTable } from "../src/api/statement-lines.ts";
-import { Problem } from "./problem.ts";
+import { Problem, WrongUsage } from "./problem.ts";
 import { report } from "./report.ts";
 import { dollars, fields, table } from "./table.ts";
 
@@ -27,7 +27,7 @@ export function addStatement(program: Command): void {
       report(command, async (context) => {
         const { org, month, pdf, csv } = options;
         if ([pdf, csv, context.options.json].filter((one) => one !== undefined && one !== false).length > 1)
-          throw new Problem("--pdf, --csv and --json exclude each other.", "Choose one of them.");
+          throw new WrongUsage("--pdf, --csv and --json exclude each other.", "Choose one of them.");
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("GET /admin/v1/statement", { org, month });
         if (pdf !== undefined) return { json: text, text: await writePdf(value, pdf) };

@@ -38,3 +38,16 @@ test("nothing is said about nothing", () => expect(table([], {})).toBe("Nothing 
 test("a record is one field per line", () => {
   expect(fields({ id: "org_1", spent: null })).toBe("id     org_1\nspent  –");
 });
+
+test("what is wider than the terminal is a record for each row, each field on a line of its own", () => {
+  const rows = [
+    { id: "key_1", name: "a" },
+    { id: "key_2", name: null },
+  ];
+  const columns = {
+    ID: ({ id }: (typeof rows)[0]) => id,
+    NAME: ({ name }: (typeof rows)[0]) => name,
+  };
+  expect(table(rows, columns, 11)).toBe("ID     NAME\nkey_1  a\nkey_2  –");
+  expect(table(rows, columns, 10)).toBe("ID    key_1\nNAME  a\n\nID    key_2\nNAME  –");
+});

@@ -15,7 +15,7 @@ import { addLogin, addLogout } from "./login.ts";
 import { addModels } from "./models.ts";
 import { addOrg } from "./org.ts";
 import { addPayments } from "./payments.ts";
-import { Problem } from "./problem.ts";
+import { Problem, WrongUsage } from "./problem.ts";
 import { addPeople } from "./people.ts";
 import { addProvider } from "./provider.ts";
 import { addReady } from "./ready.ts";
@@ -95,15 +95,16 @@ async function run(argv: string[]): Promise<number> {
     const problem = error instanceof Problem ? error : unexpected(error);
     if (json) process.stdout.write(`${problem.json()}\n`);
     say(`${problem.message}\n→ ${problem.next}`);
-    return 1;
+    return problem instanceof WrongUsage ? 2 : 1;
   }
 }
 
 function usageExit(error: CommanderError, json: boolean): number {
   if (error.exitCode === 0) return 0;
   const message = error.message.replace(/^error: /, "");
-  if (json) process.stdout.write(`${JSON.stringify({ error: { message, code: "wrong_usage" } })}\n`);
-  say("→ ./tollgate help lists the commands; add --help to one for its options.");
+  const next = "./tollgate help lists the commands; add --help to one for its options.";
+  if (json) process.stdout.write(`${new WrongUsage(message, next).json()}\n`);
+  say(`→ ${next}`);
   return 2;
 }
 

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { UsageListJson } from "../src/api/shapes/records.ts";
 import { csv } from "./csv.ts";
-import { Problem } from "./problem.ts";
+import { WrongUsage } from "./problem.ts";
 import { reportWatched, WATCH } from "./report.ts";
 import { dollars, table } from "./table.ts";
 
@@ -35,7 +35,7 @@ export function addUsage(program: Command): void {
     .action((options: UsageOptions, command: Command) =>
       reportWatched(command, options.watch, async (context) => {
         if (options.csv === true && context.options.json === true)
-          throw new Problem("--csv and --json exclude each other.", "Choose one of them.");
+          throw new WrongUsage("--csv and --json exclude each other.", "Choose one of them.");
         const { org, key, model, from, to, groupBy } = options;
         const query = { org, key, model, from, to, group_by: groupBy };
         const { text, value } = await (await context.gateway()).call("GET /admin/v1/usage", query);

@@ -14,7 +14,7 @@ import {
   type Override,
 } from "./overrides.ts";
 import { type Path, parseSettingsFile, type SettingsFile } from "./settings-file.ts";
-import { settingsSchema } from "./settings.ts";
+import { type Settings, settingsSchema } from "./settings.ts";
 
 export type { Config, ProviderConfig } from "./configuration.ts";
 
@@ -37,7 +37,35 @@ export class ConfigError extends Error {
 /** Reads and checks the whole configuration. Throws `ConfigError`. */
 export function loadConfig(input: ConfigInput): Config {
   const path = settingsPath(input);
+  return checked(input, path, path === null ? NO_FILE : readSettings(path, input.env));
+}
+
+/** What says where the store is. */
+const OF_STORE = ["data_dir", "database_url"];
+
+/**
+ * Where the store is, exactly as `loadConfig` says it, for commands that need nothing else: their shell may lack the
+ * secrets of providers. Throws `ConfigError`.
+ */
+export function findStore(input: ConfigInput): Pick<Config, "dataDir" | "databaseUrl"> {
+  const path = settingsPath(input);
   const file = path === null ? NO_FILE : readSettings(path, input.env);
+  const concerns = ([first]: Path): boolean => first === undefined || OF_STORE.includes(String(first));
+  const values = isGroup(file.values)
+    ? Object.fromEntries(Object.entries(file.values).filter(([name]) => concerns([name])))
+    : file.values;
+  const env = Object.fromEntries(
+    ["DATABASE_URL", "TOLLGATE_DATA_DIR"].map((name) => [name, input.env[name]]),
+  );
+  const problems = file.problems.filter((problem) => concerns(problem.path));
+  return checked({ ...input, env }, path, { ...file, values, problems });
+}
+
+const isGroup = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** `path`: of the file; null where there is none. */
+function checked(input: ConfigInput, path: string | null, file: SettingsFile): Config {
   const overrides = [...environmentOverrides(input.env), ...flagOverrides(input.flags)];
   const name = (at: Path): string => describePlace(at, { path, file, overrides });
   const fileProblems = file.problems.map((problem) => `${name(problem.path)}: ${problem.message}`);
@@ -53,7 +81,7 @@ export function loadConfig(input: ConfigInput): Config {
   }
   const { cwd } = input;
   const fileDir = path === null ? cwd : dirname(path);
-  const config = toConfig(parsed.data, {
+  const config = toConfig(withDemoProvider(parsed.data, input), {
     file: path,
     fileDir,
     dataDir: resolve(dataDirIsOfFile(file, overrides) ? fileDir : cwd, parsed.data.dataDir),
@@ -61,6 +89,13 @@ export function loadConfig(input: ConfigInput): Config {
   const missing = config.trust?.releaseKeys.findIndex((key) => !existsSync(key)) ?? -1;
   if (missing < 0) return config;
   throw new ConfigError([`${name(["trust", "release_keys", missing])}: there is no such file`]);
+}
+
+/** The demo models that a gateway without trust signs itself are of the simulator, whatever other providers it has. */
+function withDemoProvider(settings: Settings, { kinds = PROVIDER_KINDS }: ConfigInput): Settings {
+  const usual = settingsSchema(kinds).safeParse({}).data?.providers ?? [];
+  const missing = usual.filter(({ name }) => settings.providers.every((given) => given.name !== name));
+  return settings.trust === null ? { ...settings, providers: [...settings.providers, ...missing] } : settings;
 }
 
 /** Paths in the file count from the file; those of defaults, environment and flags from the working directory. */

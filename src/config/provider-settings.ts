@@ -86,5 +86,7 @@ export const providers = (kinds: readonly ProviderKind[]) => {
       (list) => new Set(list.map(({ name }) => name)).size === list.length,
       "has two providers of one name",
     )
-    .describe("Without this field the gateway runs the built-in simulator.");
+    .describe(
+      "Without trust.release_keys the gateway runs the built-in simulator beside these, for its demo models; without this field, it alone.",
+    );
 };

@@ -95,6 +95,14 @@ const limits = group({
   first_part_wait_ms: upToMilliseconds(HOUR_MS)
     .default(65_000)
     .describe("How long a stream's headers wait for the first part of the answer."),
+  drain_delay_ms: z
+    .int()
+    .min(0)
+    .max(300_000)
+    .default(0)
+    .describe(
+      "How long a gateway that is told to stop serves on with /readyz off, until a balancer sends it no more; then its port closes.",
+    ),
   stop_grace_ms: upToMilliseconds(HOUR_MS)
     .default(30_000)
     .describe("How long a gateway that is told to stop lets running answers finish."),

@@ -11,11 +11,11 @@ import type { ManagementKeyDoor } from "../registry/management-keys.ts";
 
 export const healthz: Handler = (context) => replyJson(context, { status: "ok" });
 
-/** 200 while requests are admitted; 503 while the store is away or the gateway drains. */
+/** 200 while requests are wanted; 503 while the store is away, and from when the gateway is told to stop. */
 export const readyz =
-  (ports: { ledger: Pick<Ledger, "ready">; draining(): boolean }): Handler =>
+  (ports: { ledger: Pick<Ledger, "ready">; leaving(): boolean }): Handler =>
   (context) => {
-    if (ports.draining())
+    if (ports.leaving())
       throw new Refusal("overloaded", "The gateway is stopping. Send the request to another one.", {
         retryAfterMs: 5000,
       });

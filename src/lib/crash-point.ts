@@ -23,7 +23,9 @@ export type CrashPoint =
   | "move_people"
   | "move_checked"
   | "move_opened"
-  | "move_people_aside";
+  | "move_people_aside"
+  | "restore_verified"
+  | "restore_set_aside";
 
 const [awaited, nth = "1"] = (process.env.TOLLGATE_CRASH_AT ?? "").split(":");
 let left = Number(nth);

@@ -67,6 +67,8 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
   const { ledger, sql, dataKey } = store;
   const address = (): string => addressOf(config, server.port);
   const url = (): string => config.publicUrl ?? address();
+  /** Told to stop: `/readyz` is off, and until it drains everything is served as before. */
+  let leaving = false;
   let draining = false;
 
   // What is counted and told.
@@ -150,6 +152,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     uploads,
     bodyBytes: config.limits.bodyBytes,
     streamIdleMs: config.limits.streamIdleMs,
+    leaving: () => leaving,
     draining: () => draining,
     noteHeldNothing: (entry) => requestLog.note(entry),
     heldNothing: async (requestId) => {
@@ -221,6 +224,8 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     close,
   );
   const stop = async (): Promise<void> => {
+    leaving = true;
+    await Bun.sleep(config.limits.drainDelayMs);
     draining = true;
     await drain(server, { graceMs: config.limits.stopGraceMs, callScopes, streams, ledger });
     await close();

@@ -42,6 +42,8 @@ export interface RoutePorts {
   uploads: Uploads;
   bodyBytes: number;
   streamIdleMs: number;
+  /** It was told to stop, and may still serve. */
+  leaving(): boolean;
   draining(): boolean;
   noteHeldNothing(entry: RequestLogEntry): void;
   heldNothing(requestId: string): Promise<HeldNothingJson | null>;

@@ -28,8 +28,15 @@ export const modelNotFound = (model: string): Refusal =>
     param: "model",
   });
 
+/** Nothing is tested there, and nothing mends itself: only the operator's configuration does. */
+const NO_PROVIDER = {
+  code: "route_unavailable",
+  why: "has no provider that is set up on this gateway. Try again later or choose another model.",
+} as const;
+
 export function closedRefusal(model: string, route: RouteStanding, nowMs: number): Refusal {
-  const { code, why } = CLOSED[route.state];
+  const { code, why } =
+    route.state === "unhealthy" && route.reason === "no_provider" ? NO_PROVIDER : CLOSED[route.state];
   const retryable = route.state === "unhealthy" || route.state === "live";
   return new Refusal(code, `The model \`${model}\` ${why}`, {
     param: "model",

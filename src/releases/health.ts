@@ -40,7 +40,7 @@ export interface HealthTarget extends CircuitLimits {
 export interface RouteHealth {
   circuit: Circuit["phase"];
   failures: number;
-  reason: "circuit_open" | "account_refused" | "probe_failing" | "opened_by_hand" | null;
+  reason: "circuit_open" | "account_refused" | "probe_failing" | "opened_by_hand" | "no_provider" | null;
   /** When the next call or probe may find it well again; null while it is well. Milliseconds since the epoch. */
   nextProbeAtMs: number | null;
   /**
@@ -108,7 +108,7 @@ export class Health {
   /** Whether a call of this organization may go out on this route now, be it as the trial of an open circuit. */
   permits(route: Route, organizationId: string): boolean {
     const provider = this.providers.get(route.provider);
-    if (provider === undefined) return true;
+    if (provider === undefined) return false;
     const circuit = this.circuits.get(route.route);
     if (provider.probeFailing || provider.heldOpenAtMs !== null) return false;
     if (circuit === undefined && provider.account === CLOSED) return true;
@@ -161,11 +161,12 @@ export class Health {
   /** The route's health as operators and callers see it. */
   of(route: Route): RouteHealth {
     const provider = this.providers.get(route.provider);
+    if (provider === undefined)
+      return { circuit: "closed", failures: 0, reason: "no_provider", nextProbeAtMs: null, sinceMs: null };
     const own = this.circuits.get(route.route) ?? CLOSED;
-    const account = provider?.account ?? CLOSED;
+    const { account, heldOpenAtMs } = provider;
     const circuit = account.phase === "closed" ? own : account;
     const { phase, failures, retryAtMs, openedAtMs } = circuit;
-    const heldOpenAtMs = provider?.heldOpenAtMs ?? null;
     if (heldOpenAtMs !== null)
       return {
         circuit: "open",
@@ -174,7 +175,7 @@ export class Health {
         nextProbeAtMs: null,
         sinceMs: heldOpenAtMs,
       };
-    if (provider?.probeFailing === true) {
+    if (provider.probeFailing) {
       const nextProbeAtMs = this.comingTime(provider.lastProbeAtMs + provider.target.intervalMs);
       const sinceMs = this.pastTime(provider.probeTurnedAtMs);
       return { circuit: phase, failures, reason: "probe_failing", nextProbeAtMs, sinceMs };
@@ -194,8 +195,8 @@ export class Health {
   }
 
   /** The last of what it got over; monotonic milliseconds. */
-  private wellSince(route: string, provider: ProviderHealth | undefined): number | null {
-    const { probeTurnedAtMs = null, accountWellAtMs = null, releasedAtMs = null } = provider ?? {};
+  private wellSince(route: string, provider: ProviderHealth): number | null {
+    const { probeTurnedAtMs, accountWellAtMs, releasedAtMs } = provider;
     const turns = [this.closedAtMs.get(route) ?? null, probeTurnedAtMs, accountWellAtMs, releasedAtMs];
     return turns.reduce(
       (last, turn) => (turn !== null && (last === null || turn > last) ? turn : last),

@@ -75,8 +75,11 @@ async function keyPair(): Promise<{ key: ReleaseKey; trusted: TrustedKeys }> {
 const sign = (version: number, key: ReleaseKey, expiresInMs = DAY_MS): Promise<string> =>
   signRelease(manifest(version), key, { expiresInMs, nowMs: NOW_MS });
 
+/** The provider that the manifest names. */
+const SERVED = { provider: "a", intervalMs: 1000, openAfterFailures: 2, halfOpenAfterMs: 100, probe: null };
+
 function publisherOf(trusted: TrustedKeys, store = storeOf()) {
-  const routeTable = new RouteTable({ clock, health: new Health(clock, []) });
+  const routeTable = new RouteTable({ clock, health: new Health(clock, [SERVED]) });
   return { store, routeTable, publisher: new Publisher({ store, routeTable, trusted, clock }) };
 }
 

@@ -16,14 +16,7 @@ export function migrate(
        version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL
      ) STRICT`,
   );
-  const applied = new Map(
-    database
-      .query<{ version: bigint; checksum: string; name: string }, []>(
-        "SELECT version, checksum, name FROM schema_migration",
-      )
-      .all()
-      .map((row) => [Number(row.version), row] as const),
-  );
+  const applied = appliedIn(database);
   passFence(applied, mover);
   const missing = unapplied(migrations, applied);
   // An empty store is made whole or not at all, and waits for its disk once.
@@ -31,6 +24,17 @@ export function migrate(
     database.transaction(() => missing.forEach((migration) => apply(database, migration)))();
   else for (const migration of missing) apply(database, migration);
 }
+
+/** What the database was made with, its move's fence included. */
+export const appliedIn = (database: Database): Map<number, { checksum: string; name: string }> =>
+  new Map(
+    database
+      .query<{ version: bigint; checksum: string; name: string }, []>(
+        "SELECT version, checksum, name FROM schema_migration",
+      )
+      .all()
+      .map((row) => [Number(row.version), row] as const),
+  );
 
 function apply(database: Database, migration: Migration): void {
   database.transaction(() => {

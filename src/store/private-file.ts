@@ -51,7 +51,7 @@ export function openedFrom<T>(path: string, open: () => T): T {
     if (error instanceof StoreFailure) throw error;
     throw new StoreFailure(
       "database",
-      `${path} cannot be opened (${messageOf(error)}); it and ${basename(path)}-wal beside it must be files of this user, as a gateway left them: put back the last backup where they are damaged`,
+      `${path} cannot be opened (${messageOf(error)}); it and ${basename(path)}-wal beside it must be files of this user, as a gateway left them; where they are damaged, stop the gateway and put the last backup in their place: ./tollgate db restore FILE`,
     );
   }
 }

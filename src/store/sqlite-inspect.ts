@@ -1,7 +1,12 @@
 // What an embedded store is, without changing it: for `doctor`, beside a gateway that runs or one that does not start.
 import { Database } from "bun:sqlite";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { dataKeyCheck } from "./data-key.ts";
+import { appliedIn } from "./migrate.ts";
+import { MIGRATIONS, unapplied } from "./migrations/list.ts";
 import { sourceFence } from "./move-fence.ts";
+import { StoreFailure } from "./store-failure.ts";
 
 /** Requests that wait for an operator, `req_… (why)`, the oldest first; none where the store does not know the table. */
 export const quarantinedIn = (dataDirectory: string): string[] =>
@@ -23,6 +28,25 @@ export const movingTo = (dataDirectory: string): string | null =>
   reading(dataDirectory, (database) => {
     const fence = sourceFence(database);
     return fence === null ? null : `being moved to ${fence.place}: no gateway opens it`;
+  });
+
+/** Why this program would not open it: its schema, or its data key; null where it would. */
+export const openingRefusal = (dataDirectory: string): string | null =>
+  reading(dataDirectory, (database) => {
+    const [known] = database.query("SELECT 1 FROM sqlite_master WHERE name = 'store_state'").values();
+    if (known === undefined) return null;
+    try {
+      unapplied(MIGRATIONS.sqlite, appliedIn(database));
+    } catch (error) {
+      if (error instanceof StoreFailure) return error.message;
+      throw error;
+    }
+    const [made] = database.query("SELECT data_key_check FROM store_state").values();
+    const key = join(dataDirectory, "data.key");
+    const check = existsSync(key) ? dataKeyCheck(readFileSync(key)) : Buffer.alloc(0);
+    return made === undefined || Buffer.from(made[0] as Uint8Array).equals(check)
+      ? null
+      : `${key} is not the key that this store was made with: restore it from the backup of the key`;
   });
 
 function reading<T>(dataDirectory: string, read: (database: Database) => T): T {

@@ -10,7 +10,7 @@ import { MIGRATIONS } from "./migrations/list.ts";
 import { sourceFence } from "./move-fence.ts";
 import { openedFrom, privateDirectory, privateFile } from "./private-file.ts";
 import { connectSqlite, databasePath } from "./sqlite-connection.ts";
-import { StoreFailure } from "./store-failure.ts";
+import { StoreFailure, type StoreFailureReason } from "./store-failure.ts";
 
 export interface SqliteStore {
   readonly dataDirectory: string;
@@ -41,25 +41,60 @@ export function openSqliteStore(dataDirectory: string, mover: "mover" | null = n
 /** Where the file is kept after a move. */
 export const movedPath = (dataDirectory: string): string => `${databasePath(dataDirectory)}.moved`;
 
+/** A verified backup on its way into the store's place; no gateway opens anything while it is there. */
+export const restoringPath = (dataDirectory: string): string => `${databasePath(dataDirectory)}.restoring`;
+
+/** Why a directory's store does not open, and the way out. */
+export interface Closed {
+  reason: StoreFailureReason;
+  why: string;
+  wayOut: string;
+}
+
+/** A directory whose store has gone to PostgreSQL. */
+export const movedAway = (dataDirectory: string): Closed => ({
+  reason: "moving",
+  why: `the store of ${dataDirectory} was moved to PostgreSQL`,
+  wayOut: `set DATABASE_URL, or take ${movedPath(dataDirectory)} away to begin an empty one`,
+});
+
+/** What lies in the directory and keeps gateways out; null where nothing does. */
+export function closedBy(dataDirectory: string): Closed | null {
+  if (existsSync(restoringPath(dataDirectory)))
+    return {
+      reason: "restoring",
+      why: `a restore of ${dataDirectory} was interrupted`,
+      wayOut: "run the same ./tollgate db restore FILE again",
+    };
+  return isFresh(dataDirectory) && existsSync(movedPath(dataDirectory)) ? movedAway(dataDirectory) : null;
+}
+
+export const refusalOf = ({ reason, why, wayOut }: Closed): StoreFailure =>
+  new StoreFailure(reason, `${why}; ${wayOut}`);
+
+function isFresh(dataDirectory: string): boolean {
+  const path = databasePath(dataDirectory);
+  return !existsSync(path) || statSync(path).size === 0;
+}
+
 function openLocked(
   dataDirectory: string,
   { unlock, mover }: { unlock: () => void; mover: "mover" | null },
 ): SqliteStore {
   const path = databasePath(dataDirectory);
-  const fresh = !existsSync(path) || statSync(path).size === 0;
-  if (fresh && existsSync(movedPath(dataDirectory)))
-    throw new StoreFailure(
-      "moving",
-      `the store of ${dataDirectory} was moved to PostgreSQL; set DATABASE_URL, or take ${movedPath(dataDirectory)} away to begin an empty one`,
-    );
+  const closed = closedBy(dataDirectory);
+  if (closed !== null) throw refusalOf(closed);
+  const fresh = isFresh(dataDirectory);
   privateFile(path);
   // Before the first byte of the database: a crash in between must not leave one whose key was never made.
   const dataKey = readDataKey(dataDirectory, fresh ? "fresh" : "existing");
   const reserve = openReserveFile(dataDirectory);
   let writer = openedFrom(path, () => connectSqlite(path));
   try {
-    migrate(writer, MIGRATIONS.sqlite, mover === null ? null : (sourceFence(writer)?.id ?? null));
-    const epoch = raiseEpoch(writer, dataKeyCheck(dataKey));
+    const epoch = openedFrom(path, () => {
+      migrate(writer, MIGRATIONS.sqlite, mover === null ? null : (sourceFence(writer)?.id ?? null));
+      return raiseEpoch(writer, dataKeyCheck(dataKey));
+    });
     return {
       dataDirectory,
       epoch,

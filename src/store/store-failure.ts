@@ -10,6 +10,7 @@ export type StoreFailureReason =
   | "disk_full"
   | "settings"
   | "moving"
+  | "restoring"
   | "pooled"
   | "database";
 

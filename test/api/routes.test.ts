@@ -146,6 +146,14 @@ test("with one of two routes disabled the other serves; with both the model is c
 test("a model on a provider that this gateway does not have is unavailable", async () => {
   const reply = await gateway.chat<ErrorJson>(customer, hello("elsewhere-1"));
   expect([reply.status, reply.json.error.code]).toEqual([503, "route_unavailable"]);
+  const { json } = await gateway.admin<{ data: { model: string; state: string; reason: string | null }[] }>(
+    "GET",
+    "/routes",
+  );
+  expect(json.data.find(({ model }) => model === "elsewhere-1")).toMatchObject({
+    state: "unhealthy",
+    reason: "no_provider",
+  });
 });
 
 test("an older version is refused; a newer one serves from the next request on", async () => {

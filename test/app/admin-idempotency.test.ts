@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createdKeyRecord } from "../../src/api/shapes/keys.ts";
 import { STORES, startGateway, type TestGateway } from "../support/gateway.ts";
 import { keysOf } from "../../src/registry/api-keys.ts";
 import { allOrganizations } from "../../src/registry/organizations.ts";
@@ -56,6 +57,7 @@ describe.each(STORES)("on %s", (store) => {
     const again = await post("/keys", body, "key-for-script");
     expect(first.json.secret).toStartWith("gw_sk_");
     expect(again).toMatchObject({ status: 201, replayed: "true", json: { id: first.json.id, secret: null } });
+    for (const { json } of [first, again]) createdKeyRecord.parse(json); // as the OpenAPI document has it
     expect(await keysOf(gateway.ledger, org.id)).toHaveLength(1);
   });
 

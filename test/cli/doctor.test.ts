@@ -1,11 +1,12 @@
 // `doctor` finds the running gateway as every command does: from a shell that has another PORT, or none.
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serveProcess, type Served } from "../support/served.ts";
 import { waitFor } from "../support/wait.ts";
-import { PROGRAM } from "../support/program.ts";
+import { PROGRAM, runToEnd } from "../support/program.ts";
 
 const PATIENCE_MS = 90_000;
 let folder: string;
@@ -50,6 +51,51 @@ test(
     // A process that has the directory and does not answer yet is said to be there.
     writeFileSync(join(data(), "tollgate.pid"), `${process.pid}\n`);
     expect(await found()).toBe(`process ${process.pid} has ${data()}, and answers nowhere`);
+  },
+  PATIENCE_MS,
+);
+
+/** The finding about the store, and whether `serve` starts there. */
+async function ofStore(dataDir: string): Promise<{ store: unknown; doctor: number; serve: number | null }> {
+  const { DATABASE_URL: _, ...env } = process.env;
+  const { out, code } = await runToEnd(PROGRAM, ["doctor", "--json", "--data-dir", dataDir], {
+    cwd: folder,
+    env,
+  });
+  const { findings } = JSON.parse(out) as { findings: { check: string; state: string; found: string }[] };
+  const { ended } = serveProcess({ folder, args: ["--port", "0", "--data-dir", dataDir] });
+  return {
+    store: findings.find(({ check }) => check === "store"),
+    doctor: code,
+    serve: (await ended).code,
+  };
+}
+
+test(
+  "a store that serve does not open is wrong: moved to PostgreSQL, of a newer program, without its data key",
+  async () => {
+    const copyOfData = (name: string): string => {
+      cpSync(data(), join(folder, name), { recursive: true });
+      return join(folder, name);
+    };
+    const moved = copyOfData("moved");
+    renameSync(join(moved, "tollgate.sqlite"), join(moved, "tollgate.sqlite.moved"));
+    const newer = copyOfData("newer");
+    const database = new Database(join(newer, "tollgate.sqlite"));
+    database.run("INSERT INTO schema_migration VALUES (9000, 'later', 'x', 0)");
+    database.close();
+    const keyless = copyOfData("keyless");
+    rmSync(join(keyless, "data.key"));
+    for (const [dataDir, found] of [
+      [moved, "was moved to PostgreSQL"],
+      [newer, "has schema 9000"],
+      [keyless, "data.key is not the key"],
+    ] as const)
+      expect(await ofStore(dataDir)).toEqual({
+        store: expect.objectContaining({ state: "wrong", found: expect.stringContaining(found) }),
+        doctor: 1,
+        serve: 1,
+      });
   },
   PATIENCE_MS,
 );

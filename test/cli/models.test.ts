@@ -166,7 +166,7 @@ test("without a network and without --from, from the snapshot; a mistaken name t
   const { out } = await models(...claude, "--file-pages", "100");
   expect(out).toContain('"files": true}\nfile_tokens_max: 180000\nfile_pages_max: 100');
   for (const markup of ["0", "-1", "1e9", "much"])
-    expect((await models("import", "--model", "gpt-5.6-sol", "--markup", markup)).code).toBe(1);
+    expect((await models("import", "--model", "gpt-5.6-sol", "--markup", markup)).code).toBe(2);
 }, 60_000);
 
 test("an address is asked within bounds: no other host, no endless body, no plain http, a clear word when it is away", async () => {

@@ -140,7 +140,7 @@ test(
 test(
   "a name that the configuration does not have, and no name, are refused",
   async () => {
-    expect((await run("nobody")).err).toContain("It has: well, aws, away, odd.");
+    expect((await run("nobody")).err).toContain("It has: well, aws, away, odd, simulator.");
     expect((await run()).code).toBe(2);
   },
   PATIENCE_MS,

@@ -177,22 +177,22 @@ test("a key that somebody else changed is not changed by who names what it was",
 
 test("limits are set, listed and lifted; what none can be is said in words", async () => {
   const set = (...args: string[]) => run("limits", "set", ...args);
-  const wrong: [string[], string][] = [
-    [["--org", org, "--concurrent", "-5"], "--concurrent -5 is no whole number from 1 to 1000000"],
-    [["--org", org, "--concurrent", "0"], "--concurrent 0 is no whole number from 1"],
-    [["--org", org, "--tokens-per-minute", "9007199254740993"], "9007199254740993 is no whole number"],
-    [["--org", org, "--model", "nope", "--concurrent", "3"], "./tollgate route list"],
-    [["--key", "key_000000000000", "--concurrent", "3"], "./tollgate keys list"],
-    [["--org", "org_000000000000", "--concurrent", "3"], "There is no organization"],
-    [["--concurrent", "3"], "Name whose they are: --org ORG, --key KEY or --model MODEL"],
-    [["--org", org], "Name at least one: --requests-per-minute, --tokens-per-minute or --concurrent"],
+  const wrong: [string[], string, 1 | 2][] = [
+    [["--org", org, "--concurrent", "-5"], "--concurrent -5 is no whole number from 1 to 1000000", 2],
+    [["--org", org, "--concurrent", "0"], "--concurrent 0 is no whole number from 1", 2],
+    [["--org", org, "--tokens-per-minute", "9007199254740993"], "9007199254740993 is no whole number", 2],
+    [["--org", org, "--model", "nope", "--concurrent", "3"], "./tollgate route list", 1],
+    [["--key", "key_000000000000", "--concurrent", "3"], "./tollgate keys list", 1],
+    [["--org", "org_000000000000", "--concurrent", "3"], "There is no organization", 1],
+    [["--concurrent", "3"], "Name whose they are: --org ORG, --key KEY or --model MODEL", 2],
+    [["--org", org], "Name at least one: --requests-per-minute, --tokens-per-minute or --concurrent", 2],
   ];
   const [limits, ...refused] = await Promise.all([
     json<RateLimitJson>("limits", "set", "--key", key.id, "--requests-per-minute", "60", "--concurrent", "5"),
     ...wrong.map(([args]) => set(...args)),
   ]);
   expect(refused.map(({ code, out, err }, at) => [code, out, err.includes(wrong[at]?.[1] ?? "")])).toEqual(
-    wrong.map(() => [1, "", true]),
+    wrong.map(([, , code]) => [code, "", true]),
   );
   const lifted = ["--key", key.id, "--requests-per-minute", "none", "--if-version", limits.version];
   const again = await json<RateLimitJson>("limits", "set", ...lifted);
@@ -229,7 +229,7 @@ test("a month's statement: JSON, CSV, and a PDF in a file", async () => {
   const [pdf, both] = [await run(...asked, "--pdf"), await run(...asked, "--pdf", "--csv")];
   expect(pdf.out).toContain(`Wrote statement-${org}-${month}.pdf`);
   expect(readFileSync(join(folder, `statement-${org}-${month}.pdf`), "latin1")).toStartWith("%PDF-1.4\n");
-  expect([both.code, both.err]).toEqual([1, expect.stringContaining("exclude each other")]);
+  expect([both.code, both.err]).toEqual([2, expect.stringContaining("exclude each other")]);
 });
 
 /** The management key of somebody else: the first account of the dashboard. */

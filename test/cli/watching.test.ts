@@ -69,7 +69,7 @@ test("request tail prints each request that ends, once; it is no JSON document",
   expect(lines.length).toBe(4);
   expect(new Set(lines).size).toBe(4);
   const refused = await run("request", "tail", "--org", customer.organizationId, "--json");
-  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining("exclude each other") });
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("exclude each other") });
 }, 120_000);
 
 test("--watch shows a list again and again, and sees what changes", async () => {
@@ -79,8 +79,8 @@ test("--watch shows a list again and again, and sees what changes", async () => 
   const [{ route }] = (await gateway.admin<{ data: [{ route: string }] }>("GET", "/routes")).data;
   await gateway.admin("POST", "/routes/disable", { route });
   expect(await routes).toContain("disabled");
-  expect(await run("route", "list", "--watch", "never")).toMatchObject({ code: 1 });
-  expect(await run("route", "list", "--watch", "--json")).toMatchObject({ code: 1 });
+  expect(await run("route", "list", "--watch", "never")).toMatchObject({ code: 2 });
+  expect(await run("route", "list", "--watch", "--json")).toMatchObject({ code: 2 });
 }, 120_000);
 
 test.each([

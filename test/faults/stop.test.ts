@@ -38,6 +38,25 @@ test("200 open streams finish, new requests are turned away, and the process exi
   }
 });
 
+test("with drain_delay_ms it serves on with /readyz off, new connections too, until whoever balances has turned away", async () => {
+  const gateway = await ProcessGateway.start({}, "limits: { drain_delay_ms: 2500 }");
+  try {
+    const { secret } = await gateway.customer();
+    const stopping = gateway.kill("SIGTERM");
+    await waitFor(async () => (await gateway.get("/readyz")).status === 503, "the stop to begin");
+    const served = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => gateway.chat(secret, { ...body(n), stream: false })),
+    );
+    expect(served.map(({ status }) => status)).toEqual(served.map(() => 200));
+    expect((await gateway.get("/readyz")).status).toBe(503);
+    await stopping;
+    expect(gateway.exitCode).toBe(0);
+    expect((await gateway.chat(secret, body(21))).status).toBeNull();
+  } finally {
+    await gateway.stop();
+  }
+});
+
 test("what outlasts the grace time is cut and settled by evidence, keyed streams included", async () => {
   const gateway = await ProcessGateway.start({}, "limits: { stop_grace_ms: 300 }");
   try {

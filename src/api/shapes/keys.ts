@@ -61,7 +61,14 @@ export const keyRecord = z
   .meta({ id: "Key" });
 export const keyRecordList = wholeListOf(keyRecord).meta({ id: "KeyList" });
 export const createdKeyRecord = keyRecord
-  .extend({ secret: z.string().describe("The whole key. It is never shown again.") })
+  .extend({
+    secret: z
+      .string()
+      .nullable()
+      .describe(
+        "The whole key. It is shown once: null when the same Idempotency-Key is sent again; replace the key where the first answer was lost.",
+      ),
+  })
   .meta({ id: "CreatedKey" });
 
 export const key = keyRecord.extend({
@@ -209,7 +216,8 @@ export const limitKeyInput = z
   .meta({ id: "LimitKey" });
 
 export type KeyJson = z.output<typeof keyRecord>;
-export type CreatedKeyJson = z.output<typeof createdKeyRecord>;
+/** As it is made; only a repeat of the call has no secret. */
+export type CreatedKeyJson = z.output<typeof createdKeyRecord> & { secret: string };
 export type KeyRow = z.output<typeof key>;
 export type KeyDetail = z.output<typeof keyDetail>;
 export type ReplaceKey = Omit<z.output<typeof replaceKeyInput>, "org">;

@@ -24,7 +24,7 @@ export function apiHandler(
     app.get(door.root + path, answer);
   }
   for (const [path, allowed] of methods) app.all(path, () => Promise.reject(wrongMethod(allowed)));
-  const see = Object.hasOwn(open, "/docs") ? ` See ${door.root}/docs.` : "";
+  const see = Object.hasOwn(open, "/openapi.json") ? ` See ${door.root}/openapi.json.` : "";
   app.notFound(({ env }) => refuse(new Refusal("unknown_url", `There is nothing at this URL.${see}`), env));
   app.onError((error, { env }) => refuse(error, env));
   return async (request, arrived) => seal(await app.fetch(request, arrived), arrived.requestId);

@@ -1,0 +1,188 @@
+// `db restore`: a backup into the place of the embedded store, while no gateway runs on it. Everything is verified on a copy
+// beside the store first. From then on the copy's name keeps gateways out until it stands in the store's place, so that no
+// crash in between leaves a store beside the write-ahead log of another one; the same command again finishes it.
+import { Database } from "bun:sqlite";
+import { copyFileSync, existsSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
+import { dirname } from "node:path";
+import { printTime } from "../domain/print.ts";
+import { crashPoint } from "../lib/crash-point.ts";
+import { flush } from "../lib/flush.ts";
+import { messageOf } from "../lib/message.ts";
+import { peopleFile } from "../people/store.ts";
+import { dataKeyCheck, readDataKey } from "../store/data-key.ts";
+import { lockDirectory } from "../store/directory-lock.ts";
+import { MIGRATIONS, unapplied } from "../store/migrations/list.ts";
+import { appliedIn } from "../store/migrate.ts";
+import { passFence } from "../store/move-fence.ts";
+import { privateDirectory, privateFile } from "../store/private-file.ts";
+import { databasePath } from "../store/sqlite-connection.ts";
+import { movingTo } from "../store/sqlite-inspect.ts";
+import { movedAway, movedPath, refusalOf, restoringPath } from "../store/sqlite.ts";
+import { StoreFailure } from "../store/store-failure.ts";
+
+export interface RestoreResult {
+  /** The backup's. */
+  schema: number;
+  bytes: number;
+  /** Where accounts came from; null where the backup has none, and those that are there stay. */
+  people: string | null;
+  /** What was there before, under its new names. */
+  kept: string[];
+}
+
+/** Files of one SQLite database; only the first one is always there. */
+const SUFFIXES = ["-wal", "-shm", ""] as const;
+
+/** Throws `StoreFailure` with what to do; the old store is as it was then, or closed until this runs again. */
+export function restoreBackup(dataDirectory: string, file: string): RestoreResult {
+  if (!existsSync(file)) throw refused(`there is no backup at ${file}`);
+  privateDirectory(dataDirectory);
+  const lock = lockDirectory(dataDirectory);
+  try {
+    assertStays(dataDirectory);
+    return putBack(dataDirectory, file);
+  } finally {
+    lock.release();
+  }
+}
+
+function putBack(dataDirectory: string, file: string): RestoreResult {
+  const store = databasePath(dataDirectory);
+  const accounts = peopleFile(dataDirectory);
+  const marker = restoringPath(dataDirectory);
+  const people = existsSync(`${file}.people`) ? `${file}.people` : null;
+  const [copy, copyOfPeople] = [`${store}.copy`, `${accounts}.copy`];
+  try {
+    copyWhole(file, copy);
+    const schema = readBackup(copy, { file, dataDirectory });
+    if (people !== null) {
+      copyWhole(people, copyOfPeople);
+      withDatabase(copyOfPeople, people, assertWhole);
+    }
+    // An interrupted restore had set some of the old files aside already: the others join them.
+    const begunAt = existsSync(marker) ? statSync(marker).mtime : freeSecond([store, accounts]);
+    utimesSync(copy, begunAt, begunAt);
+    flush(copy);
+    renameSync(copy, marker);
+    flush(dataDirectory);
+    crashPoint("restore_verified");
+    const kept = setAside(store, begunAt);
+    if (people !== null) {
+      kept.push(...setAside(accounts, begunAt));
+      renameSync(copyOfPeople, accounts);
+    }
+    flush(dataDirectory);
+    crashPoint("restore_set_aside");
+    renameSync(marker, store);
+    flush(dataDirectory);
+    return { schema, bytes: statSync(store).size, people, kept };
+  } finally {
+    for (const left of [copy, copyOfPeople])
+      for (const suffix of SUFFIXES) rmSync(left + suffix, { force: true });
+  }
+}
+
+/** A store that has gone to PostgreSQL, or is on its way, must not be served from here as well. */
+function assertStays(dataDirectory: string): void {
+  if (existsSync(movedPath(dataDirectory))) throw refusalOf(movedAway(dataDirectory));
+  if (!existsSync(databasePath(dataDirectory))) return;
+  let moving: string | null = null;
+  try {
+    moving = movingTo(dataDirectory);
+  } catch {
+    return; // it cannot be read: that is why it is replaced
+  }
+  if (moving !== null)
+    throw new StoreFailure(
+      "moving",
+      `the store is ${moving}; finish the move with the same ./tollgate db move --to …, or take it back with --abandon, before anything is restored`,
+    );
+}
+
+/** The backup's schema. Throws for what no gateway of this program would open. */
+function readBackup(copy: string, { file, dataDirectory }: { file: string; dataDirectory: string }): number {
+  const { applied, check } = withDatabase(copy, file, (database) => {
+    assertWhole(database);
+    const tables = database
+      .query("SELECT name FROM sqlite_master WHERE name IN ('schema_migration', 'store_state')")
+      .values();
+    if (tables.length < 2) throw new Error("it is not a store of this program");
+    const [state] = database.query("SELECT data_key_check FROM store_state").values();
+    return { applied: appliedIn(database), check: state?.[0] as Uint8Array | undefined };
+  });
+  passFence(applied, null);
+  unapplied(MIGRATIONS.sqlite, applied);
+  const key = `${dataDirectory}/data.key`;
+  if (!existsSync(key) || statSync(key).size === 0)
+    throw new StoreFailure(
+      "data_key",
+      `there is no data key in ${dataDirectory}; put the one that this backup was made with there first: ./tollgate db key FILE`,
+    );
+  const ours = dataKeyCheck(readDataKey(dataDirectory, "existing"));
+  if (check === undefined || !Buffer.from(check).equals(Buffer.from(ours)))
+    throw new StoreFailure(
+      "data_key",
+      `${key} is not the key that this backup was made with; put that one in its place, or give the backup of this store`,
+    );
+  return Math.max(0, ...applied.keys());
+}
+
+/** With the write-ahead log, where one lies beside it: a store that was set aside can be restored, too. */
+function copyWhole(from: string, to: string): void {
+  for (const suffix of SUFFIXES) rmSync(to + suffix, { force: true });
+  privateFile(to);
+  copyFileSync(from, to);
+  if (!existsSync(`${from}-wal`)) return;
+  privateFile(`${to}-wal`);
+  copyFileSync(`${from}-wal`, `${to}-wal`);
+}
+
+/** The copy, as one file without a log; what SQLite says of it is told of the backup. */
+function withDatabase<T>(copy: string, file: string, read: (database: Database) => T): T {
+  try {
+    const database = new Database(copy, { readwrite: true, safeIntegers: true });
+    try {
+      database.run("PRAGMA journal_mode = DELETE");
+      return read(database);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw refused(`${file} cannot be restored (${messageOf(error)})`);
+  }
+}
+
+function assertWhole(database: Database): void {
+  const found = database.query("PRAGMA integrity_check(1)").values()[0]?.[0];
+  if (found !== "ok") throw new Error(String(found));
+  if (database.query("SELECT 1 FROM sqlite_master LIMIT 1").values().length === 0)
+    throw new Error("it is empty");
+}
+
+const refused = (what: string): StoreFailure =>
+  new StoreFailure("database", `${what}; nothing was changed: give another backup`);
+
+const asideName = (path: string, at: Date): string =>
+  `${path}.before-${printTime(at.getTime()).slice(0, 19).replaceAll(":", "-")}Z`;
+
+/** Now, or the first second after it under which nothing is kept yet. */
+function freeSecond(paths: readonly string[]): Date {
+  const at = new Date();
+  const taken = (): boolean =>
+    paths.some((path) => SUFFIXES.some((suffix) => existsSync(asideName(path, at) + suffix)));
+  while (taken()) at.setSeconds(at.getSeconds() + 1);
+  return at;
+}
+
+/** The database with its log, under one new name that SQLite opens as it was. */
+function setAside(path: string, at: Date): string[] {
+  const aside = asideName(path, at);
+  const kept: string[] = [];
+  for (const suffix of SUFFIXES) {
+    if (!existsSync(path + suffix)) continue;
+    renameSync(path + suffix, aside + suffix);
+    kept.push(aside + suffix);
+  }
+  flush(dirname(path));
+  return kept;
+}

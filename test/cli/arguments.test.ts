@@ -1,0 +1,142 @@
+// What is typed wrongly is said before anything is asked: exit code 2, one JSON document with `--json`, and nothing has been
+// changed. What the gateway refuses is 1, with the next step to take.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { PROGRAM, type Ran, runToEnd } from "../support/program.ts";
+
+let gateway: TestGateway;
+let customer: Customer;
+beforeAll(async () => {
+  gateway = await startGateway({ store: "sqlite" });
+  customer = await gateway.customer({ usd: "100" });
+});
+afterAll(() => gateway.stop());
+
+const run = (...args: string[]): Promise<Ran> =>
+  runToEnd(PROGRAM, ["--data-dir", gateway.dataDir, ...args], { cwd: gateway.dataDir });
+
+interface KeyRow {
+  id: string;
+  status: string;
+  expires_at: string | null;
+}
+const keys = async (): Promise<KeyRow[]> =>
+  (
+    JSON.parse((await run("keys", "list", "--org", customer.organizationId, "--json")).out) as {
+      data: KeyRow[];
+    }
+  ).data;
+
+describe("wrong usage", () => {
+  const ORG = "org_of_nobody";
+  const wrong: [args: string[], said: string][] = [
+    [["keys", "replace", "key_x", "--overlap", "24h"], "It must be a number of hours"],
+    [["keys", "create", "--org", ORG, "--name", "x", "--max-output", "1e3"], "a whole number of tokens"],
+    [["limits", "set"], "These limits are nobody's"],
+    [["limits", "set", "--org", ORG], "No limit is named"],
+    [["limits", "set", "--org", ORG, "--concurrent", "0"], "--concurrent 0 is no whole number from 1"],
+    [["usage", "--org", ORG, "--csv"], "--csv and --json exclude each other"],
+    [["usage", "--org", ORG, "--watch", "2"], "--watch and --json exclude each other"],
+    [
+      ["statement", "--org", ORG, "--month", "2026-11", "--csv"],
+      "--pdf, --csv and --json exclude each other",
+    ],
+    [["request", "tail", "--org", ORG], "request tail and --json exclude each other"],
+    [["completion", "bash"], "completion and --json exclude each other"],
+    [["ledger", "resolve", "req_x", "--reason", "x"], "Say how it ends"],
+    [["release", "sign", "x.yaml", "--key", "x", "--expires-in", "30"], "--expires-in 30 is no span of time"],
+    [["models", "import", "--markup", "-1"], "--markup -1 is no factor"],
+    [["models", "import", "--release", "0"], "--release 0 is no whole number from 1"],
+    [["seed", "--days", "", "--data-dir", "elsewhere"], "--days  is no such number"],
+    [["seed", "--seed", "", "--data-dir", "elsewhere"], "--seed  is no such number"],
+    [["serve", "--workers", "two"], "--workers two is not a number of processes"],
+    [["simulator", "--port", "http"], "http is not a port"],
+    [["setup", "codex", "--key-env", "A-B"], "A-B is no name of an environment variable"],
+    [["org", "list", "--url", "gateway"], "gateway is not a URL"],
+    [["db", "move", "--to", "mysql://x"], "mysql://x is no PostgreSQL URL"],
+    [["keys", "list"], "required option '--org <org>' not specified"],
+    [["org", "list", "more"], "too many arguments"],
+    [["nothing"], "unknown command 'nothing'"],
+  ];
+  test.each(wrong)("%p", async (args, said) => {
+    const { code, out, err } = await run(...args, "--json");
+    const { error } = JSON.parse(out) as { error: { message: string; code: string; next: string } };
+    expect({ code, error }).toEqual({
+      code: 2,
+      error: {
+        message: expect.stringContaining(said),
+        code: "wrong_usage",
+        next: expect.stringMatching(/./),
+      },
+    });
+    expect(err).toContain(`→ ${error.next}`);
+  });
+});
+
+test.each(["abc", "", "-1", "1e3", "Infinity", "0x10", "24h"])(
+  "an overlap of %p hours makes no key and ends none",
+  async (hours) => {
+    const before = await keys();
+    const [key] = before;
+    expect((await run("keys", "replace", key?.id ?? "", `--overlap=${hours}`)).code).toBe(2);
+    expect(await keys()).toEqual(before);
+  },
+);
+
+test("an overlap in hours, parts of one too, ends the old key", async () => {
+  const made = JSON.parse(
+    (await run("keys", "create", "--org", customer.organizationId, "--name", "old", "--json")).out,
+  ) as KeyRow;
+  const { code, out } = await run("keys", "replace", made.id, "--overlap", "0.5");
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`${made.id} ends in 0.5 hours`) });
+  const old = (await keys()).find(({ id }) => id === made.id);
+  expect(Date.parse(old?.expires_at ?? "") - Date.now()).toBeLessThan(1_800_000);
+});
+
+test("a key that has ended by itself is not said to be revoked since null", async () => {
+  const made = JSON.parse(
+    (await run("keys", "create", "--org", customer.organizationId, "--name", "over", "--json")).out,
+  ) as KeyRow;
+  await run("keys", "replace", made.id, "--overlap", "0");
+  const { code, out } = await run("keys", "revoke", made.id, "--yes");
+  expect({ code, out }).toEqual({ code: 0, out: expect.not.stringContaining("null") });
+});
+
+test("whoever asked for an entitlement is told that somebody else decides", async () => {
+  const args = ["--org", customer.organizationId, "--model", "base-research-v1", "--project", "p", "--json"];
+  const asked = JSON.parse((await run("entitlement", "request", ...args)).out) as { id: string };
+  const { code, err } = await run("entitlement", "approve", asked.id, "--expires", "30d");
+  expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("→ Let another operator decide") });
+  expect(err).not.toContain("Correct entitlement");
+});
+
+test("request show prints why a provider was not believed, and what it told beyond the quote", async () => {
+  gateway.simulator.behave({
+    behaviour: { usage_as_is: { prompt_tokens: 10, completion_tokens: 5_000, total_tokens: 5_010 } },
+    calls: 1,
+  });
+  const { json } = await gateway.chat<{ gateway: { request_id: string } }>(customer, {
+    ...hello(),
+    max_tokens: 30,
+  });
+  const { out } = await run("request", "show", json.gateway.request_id);
+  const { out: asJson } = await run("request", "show", json.gateway.request_id, "--json");
+  const [attempt] = (
+    JSON.parse(asJson) as { attempts: { doubts: string[]; told: Record<string, unknown> }[] }
+  ).attempts;
+  expect(attempt?.doubts.length).toBeGreaterThan(0);
+  expect(out).toContain(`attempt 1, doubts: ${attempt?.doubts.join(", ")}`);
+  expect(attempt?.told).toMatchObject({ completion_tokens: 5_000 });
+  expect(out).toMatch(/attempt 1, told beyond the quote: prompt_tokens \d+, completion_tokens 5000/);
+});
+
+test("what is nowhere at the operator's door names the document that says what is there", async () => {
+  const { token } = (await Bun.file(`${gateway.dataDir}/operator.json`).json()) as { token: string };
+  const ask = (path: string): Promise<Response> =>
+    fetch(`${gateway.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const nowhere = await ask("/admin/v1/nowhere");
+  const { error } = (await nowhere.json()) as { error: { message: string } };
+  const named = / See (\/admin\/v1\/\S+)\.$/.exec(error.message)?.[1] ?? "";
+  expect([nowhere.status, named]).toEqual([404, "/admin/v1/openapi.json"]);
+  expect((await ask(named)).status).toBe(200);
+});
