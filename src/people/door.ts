@@ -5,23 +5,28 @@ import { Refusal } from "../domain/refusals.ts";
 import { trustedHeaders } from "./accounts.ts";
 import { refusedInside, type SignIn } from "./sign-in.ts";
 
-const OPEN = new Set([
-  "POST /auth/sign-in/email",
-  "POST /auth/sign-in/social",
-  "POST /auth/sign-out",
-  "POST /auth/two-factor/enable",
-  "POST /auth/two-factor/disable",
-  "POST /auth/two-factor/get-totp-uri",
-  "POST /auth/two-factor/verify-totp",
-  "POST /auth/two-factor/verify-backup-code",
-  "POST /auth/two-factor/generate-backup-codes",
-  "GET /auth/passkey/generate-register-options",
-  "POST /auth/passkey/verify-registration",
-  "GET /auth/passkey/generate-authenticate-options",
-  "POST /auth/passkey/verify-authentication",
-  "POST /auth/passkey/delete-passkey",
-  "POST /auth/passkey/update-passkey",
-]);
+const PASSWORD = ["password"];
+/**
+ * With the fields of each that our pages send. The library has more: a company's token without the way to the company, a
+ * device that is never asked for its second factor again.
+ */
+const OPEN: Readonly<Record<string, readonly string[]>> = {
+  "POST /auth/sign-in/email": ["email", "password"],
+  "POST /auth/sign-in/social": ["provider", "callbackURL", "errorCallbackURL"],
+  "POST /auth/sign-out": [],
+  "POST /auth/two-factor/enable": PASSWORD,
+  "POST /auth/two-factor/disable": PASSWORD,
+  "POST /auth/two-factor/get-totp-uri": PASSWORD,
+  "POST /auth/two-factor/verify-totp": ["code"],
+  "POST /auth/two-factor/verify-backup-code": ["code"],
+  "POST /auth/two-factor/generate-backup-codes": PASSWORD,
+  "GET /auth/passkey/generate-register-options": [],
+  "POST /auth/passkey/verify-registration": ["response", "name"],
+  "GET /auth/passkey/generate-authenticate-options": [],
+  "POST /auth/passkey/verify-authentication": ["response"],
+  "POST /auth/passkey/delete-passkey": ["id"],
+  "POST /auth/passkey/update-passkey": ["id", "name"],
+};
 const CALLBACK = /^GET \/auth\/callback\/[a-z0-9_-]{1,64}$/;
 const PASSKEY_SIGN_IN = "/auth/passkey/verify-authentication";
 /** Exactly this, so that the library reads the bytes that are read here. */
@@ -39,10 +44,12 @@ export async function handleAuth(
 ): Promise<Response> {
   const url = new URL(request.url);
   const target = `${request.method} ${url.pathname}`;
-  if (!OPEN.has(target) && !CALLBACK.test(target))
+  const fields = Object.hasOwn(OPEN, target) ? (OPEN[target] ?? []) : null;
+  if (fields === null && !CALLBACK.test(target))
     throw new Refusal("unknown_url", "There is nothing at this URL.");
   const headers = trustedHeaders(visitor);
   const body = request.method === "GET" ? null : await request.text();
+  checkFields(body ?? "", fields ?? []);
   if (url.pathname === PASSKEY_SIGN_IN && !userVerified(body ?? ""))
     throw new Refusal(
       "invalid_request",
@@ -58,6 +65,17 @@ export async function handleAuth(
   );
   if (call.refusal !== null) throw call.refusal;
   return answer.status >= 400 ? refusalOf(answer, requestId) : await sealed(answer);
+}
+
+function checkFields(body: string, fields: readonly string[]): void {
+  const sent: unknown = body === "" ? {} : JSON.parse(body);
+  if (typeof sent !== "object" || sent === null || Array.isArray(sent))
+    throw new Refusal("invalid_request", "The body must be a JSON object.");
+  const param = Object.keys(sent).find((name) => !fields.includes(name));
+  if (param !== undefined)
+    throw new Refusal("unknown_parameter", `There is no field ${JSON.stringify(param.slice(0, 100))} here.`, {
+      param: param.slice(0, 100),
+    });
 }
 
 async function sealed(answer: Response): Promise<Response> {

@@ -246,4 +246,8 @@ const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) 
   requireIdTokenVerification: true,
   disableImplicitSignUp: true,
   disableSignUp: true,
+  // Some services write a text, and "false" is one: the library would take any for a yes.
+  mapProfileToUser: ({ email_verified: verified }: Record<string, unknown>) => ({
+    emailVerified: verified === true || verified === "true",
+  }),
 });

@@ -67,7 +67,12 @@ const LOSSES: Record<string, (developer: Browser, owner: Browser) => Promise<unk
   removed: async (developer, owner) =>
     owner.app("DELETE /orgs/{org}/team/{member}", { org, member: await idOf(developer) }),
   demoted: async (developer, owner) =>
-    edit(owner, "PATCH /orgs/{org}/team/{member}", { org, member: await idOf(developer) }, { role: "viewer" }),
+    edit(
+      owner,
+      "PATCH /orgs/{org}/team/{member}",
+      { org, member: await idOf(developer) },
+      { role: "viewer" },
+    ),
   "signed out": (developer) => developer.copy().send("POST", "/auth/sign-out"),
 };
 
