@@ -1,9 +1,10 @@
 // `/auth/*`: what of the sign-in library is open, and in which manner. Everything not named here is 404 (hardening.md
 // S8); errors come in our envelope; the session's token leaves in its cookie only.
 import type { Visitor } from "./people.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { trustedHeaders } from "./accounts.ts";
-import { refusedInside, type SignIn } from "./sign-in.ts";
+import { insideCall, type LibraryCall, type SignIn } from "./sign-in.ts";
 
 const PASSWORD = ["password"];
 /**
@@ -39,8 +40,16 @@ const USER_VERIFIED = 0x04;
 export async function handleAuth(
   on: SignIn,
   request: Request,
-  visitor: Visitor,
-  requestId: string,
+  {
+    visitor,
+    requestId,
+    slowDown,
+  }: {
+    visitor: Visitor;
+    requestId: string;
+    /** Throws when a password was tried too often. */
+    slowDown(this: void, visitor: Visitor): Promise<void>;
+  },
 ): Promise<Response> {
   const url = new URL(request.url);
   const target = `${request.method} ${url.pathname}`;
@@ -50,6 +59,7 @@ export async function handleAuth(
   const headers = trustedHeaders(visitor);
   const body = request.method === "GET" ? null : await request.text();
   checkFields(body ?? "", fields ?? []);
+  if (fields === PASSWORD) await slowDown(visitor);
   if (url.pathname === PASSKEY_SIGN_IN && !userVerified(body ?? ""))
     throw new Refusal(
       "invalid_request",
@@ -57,13 +67,14 @@ export async function handleAuth(
     );
   // The library resolves against its own base address; Host decides nothing (hardening.md S17).
   const own = new URL(url.pathname + url.search, on.context.baseURL);
-  const call: { refusal: Refusal | null } = { refusal: null };
-  const answer = await refusedInside.run(call, () =>
+  const call: LibraryCall = { refusal: null, password: null, session: null };
+  const answer = await insideCall.run(call, () =>
     on.auth.handler(
       new Request(own.href, { method: request.method, headers, ...(body !== null && { body }) }),
     ),
   );
   if (call.refusal !== null) throw call.refusal;
+  await refuseOldPassword(on, call);
   return answer.status >= 400 ? refusalOf(answer, requestId) : await sealed(answer);
 }
 
@@ -76,6 +87,18 @@ function checkFields(body: string, fields: readonly string[]): void {
     throw new Refusal("unknown_parameter", `There is no field ${JSON.stringify(param.slice(0, 100))} here.`, {
       param: param.slice(0, 100),
     });
+}
+
+/** Of a password that was right when it was compared, and is not the account's any more when its session is there. */
+async function refuseOldPassword(on: SignIn, { password, session }: LibraryCall): Promise<void> {
+  if (password === null || session === null) return;
+  const account = await on.internal.findCredentialAccount(session.userId);
+  if (account?.password === password) return;
+  await on.records.deleteMany({ model: "session", where: [{ field: "id", value: session.id }] });
+  throw new OperatorRefusal(
+    "not_signed_in",
+    "The password was changed a moment ago. Sign in with the new one.",
+  );
 }
 
 async function sealed(answer: Response): Promise<Response> {
