@@ -14,10 +14,10 @@ const isExact = (value: unknown): value is { rawJSON: string } => typeof value =
 export function cell(value: Cell): string {
   if (value === null) return "";
   const text = isExact(value) ? value.rawJSON : String(value);
-  const safe = NUMBER.test(text) ? text : inert(text);
+  const safe = NUMBER.test(text) ? text : harmlessCell(text);
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** As no spreadsheet runs any of it. */
-export const inert = (text: string): string =>
+export const harmlessCell = (text: string): string =>
   (FORMULA.test(text) ? `'${text}` : text).replaceAll(BEHIND_A_SEPARATOR, "$1'");

@@ -73,7 +73,9 @@ export const resets = (on: SignIn, by: ResetsPorts): Resets => ({
     return person;
   },
   async removeTwoFactor(personId) {
-    await on.records.deleteMany({ model: "twoFactor", where: [{ field: "userId", value: personId }] });
+    const where = [{ field: "userId", value: personId }];
+    await on.records.deleteMany({ model: "twoFactor", where });
+    await on.records.deleteMany({ model: "passkey", where });
     await on.internal.updateUser(personId, { twoFactorEnabled: false });
   },
 });

@@ -1,6 +1,8 @@
 // A new password is the end of the old one: of links for another, and of whoever is just signing in with it, at both stores.
 // Nobody who found an open session finds out the password by it.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
 import type { Passwords } from "../../src/people/sign-in.ts";
 import { Browser, firstOperator, PASSWORD, tokenOf } from "../support/browser.ts";
 import { startGateway, STORES, type Store, type TestGateway } from "../support/gateway.ts";
@@ -63,6 +65,17 @@ describe.each([...STORES])("%s", (store: Store) => {
   }
   const linkFor = async (person: string): Promise<string | null> =>
     (await root.app("POST /operator/people/{person}/reset", { person })).link;
+  /** As a device of theirs would have left it. */
+  async function keepPasskey(person: string): Promise<void> {
+    const columns = `(id, "publicKey", "userId", "credentialID", counter, "deviceType", "backedUp")`;
+    const values = `('pky_' || ?1, 'k', ?1, 'c' || ?1, 0, 'singleDevice', FALSE)`;
+    if (store === "postgres")
+      return await gateway.tamper(`INSERT INTO people.passkey ${columns} VALUES ${values}`, person);
+    const people = new Database(join(gateway.dataDir, "people.sqlite"));
+    people.run("PRAGMA busy_timeout = 5000");
+    people.run(`INSERT INTO passkey ${columns} VALUES ${values}`, [person]);
+    people.close();
+  }
   const reset = async (link: string | null, password: string): Promise<number> =>
     (await new Browser(gateway.url).try("POST /reset", {}, { token: tokenOf(link), password }, elsewhere()))
       .status;
@@ -84,6 +97,16 @@ describe.each([...STORES])("%s", (store: Store) => {
     const theirs = await linkFor(other.id);
     await browser.app("POST /profile/password", {}, { current: FIRST, next: SECOND });
     expect([await reset(late, FIRST), await reset(theirs, FIRST)]).toEqual([410, 200]);
+  });
+
+  test("a lost phone has passkeys, too: they go with the second factor, and stay with a new password alone", async () => {
+    const { id, browser } = await somebody();
+    await keepPasskey(id);
+    const passkeys = async (): Promise<number> => (await browser.app("GET /profile")).passkeys.length;
+    await root.app("POST /operator/people/{person}/reset", { person: id }, { two_factor: false });
+    expect(await passkeys()).toBe(1);
+    await root.app("POST /operator/people/{person}/reset", { person: id }, { two_factor: true });
+    expect(await passkeys()).toBe(0);
   });
 
   test("whoever is signing in with the old password while a new one is set is not signed in", async () => {
