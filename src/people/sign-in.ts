@@ -265,7 +265,8 @@ const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) 
   disableImplicitSignUp: true,
   disableSignUp: true,
   // Some services write a text, and "false" is one: the library would take any for a yes.
-  mapProfileToUser: ({ email_verified: verified }: Record<string, unknown>) => ({
+  mapProfileToUser: ({ email, email_verified: verified }: Record<string, unknown>) => ({
     emailVerified: verified === true || verified === "true",
+    ...(typeof email !== "string" && { email: "" }), // it would fail at anything else
   }),
 });

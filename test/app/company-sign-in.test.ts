@@ -60,6 +60,7 @@ test("who was not invited, or whose address the company did not check, gets no a
     { sub: "44", email: "root@example.com", email_verified: false, name: "Mallory" },
     // As some services write it.
     { sub: "45", email: "root@example.com", email_verified: "false", name: "Mallory" },
+    { sub: "42", email: ["vera@example.com"], email_verified: true, name: "Vera" },
   ]) {
     company.person = person;
     const browser = new Browser(gateway.url);

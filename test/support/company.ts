@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 export interface Company {
   discoveryUrl: string;
   /** Who signs in next; null declines. */
-  person: { sub: string; email: string; email_verified: boolean | string; name: string } | null;
+  person: { sub: string; email: string | string[]; email_verified: boolean | string; name: string } | null;
   /** Takes the gateway's redirection, as a browser would, and returns the way back. */
   approve(authorizationUrl: string): string;
   /** What it says of whoever is there, signed, for a sign-in that named this nonce. */
