@@ -32,6 +32,7 @@ test("pages are read one after the other, and a failing first page is no answer"
       ...table,
       page: async (cursor) => pages[cursor === undefined ? 0 : 1] ?? pages[1]!,
     }),
+    async () => true,
   );
   expect(await response.text()).toBe("n\r\n1\r\n2\r\n3\r\n");
   expect(response.headers.get("content-disposition")).toBe('attachment; filename="t-..-x.csv"');

@@ -103,7 +103,7 @@ async function perform(
   const by = caller?.actor.id;
   const ran = (): Promise<unknown> =>
     changes || by === undefined ? run() : on.reading.run({ place: by, by }, run);
-  if (typeof endpoint.output === "string") return streamed(endpoint.output, await ran());
+  if (typeof endpoint.output === "string") return streamed(endpoint.output, await ran(), exchange);
   // What carries a cookie of a new session is not kept: it is a secret.
   if (!changes || caller === null || exchange.idempotencyKey === null)
     return json(JSON.stringify(await ran()), endpoint.status, cookies);
@@ -121,8 +121,8 @@ async function perform(
 }
 
 /** What is no JSON document. */
-function streamed(output: Stream, made: unknown): Response {
-  if (output === "csv") return csvResponse(made as CsvFile);
+function streamed(output: Stream, made: unknown, { stands }: Pick<Exchange, "stands">): Response {
+  if (output === "csv") return csvResponse(made as CsvFile, stands);
   if (output === "pdf") return pdfResponse(made as PdfFile);
   return made as Response;
 }
