@@ -13,7 +13,11 @@ test("commas, quotes and line breaks are quoted, lines end with CRLF", () => {
   ).toBe('a,b\r\n"x,y","say ""hi"""\r\n"two\nlines",3');
 });
 
-test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])(
+test("what is behind a semicolon begins a cell where it separates", () => {
+  expect(csv(["a"], [["a;=1+1"]])).toBe("a\r\na;'=1+1");
+});
+
+test.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "＝1"])(
   "a spreadsheet does not run %j as a formula",
   (cell) => {
     expect(

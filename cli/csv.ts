@@ -1,6 +1,5 @@
 // CSV by RFC 4180, safe to open in a spreadsheet: a text that a spreadsheet would run as a formula gets an apostrophe.
-
-const FORMULA = /^[=+\-@\t\r]/;
+import { harmlessCell } from "../src/domain/csv.ts";
 
 /** Lines end with CRLF, the last one without. */
 export function csv(header: string[], rows: (string | number)[][]): string {
@@ -9,6 +8,6 @@ export function csv(header: string[], rows: (string | number)[][]): string {
 
 function printCell(cell: string | number): string {
   if (typeof cell === "number") return String(cell);
-  const safe = FORMULA.test(cell) ? `'${cell}` : cell;
+  const safe = harmlessCell(cell);
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -2,7 +2,9 @@
 import { z } from "zod";
 import { evidenceOf } from "../reporting/evidence.ts";
 import { ledgerEntry, requestEntries } from "../reporting/request-entries.ts";
-import { endpoint } from "./endpoint.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { ACTIONS, allowance } from "../domain/roles.ts";
+import { endpoint, type PersonCaller } from "./endpoint.ts";
 import * as shapes from "./shapes/evidence.ts";
 import { id } from "./shapes/fields.ts";
 import { requestParams } from "./shapes/record-inputs.ts";
@@ -22,8 +24,11 @@ export const evidenceEndpoints = [
     who: "activity.see",
     input: oneRequest.extend(shapes.chainQuery),
     output: shapes.evidence,
-    run: ({ input: { org, request, chain_from } }, { reports }) =>
-      evidenceOf(reports, org, { request, chainFrom: chain_from }),
+    run: ({ input: { org, request, chain_from }, caller }, { reports }) => {
+      const billing = maySeeBilling(caller);
+      if (chain_from !== undefined && !billing) throw notTheirs();
+      return evidenceOf(reports, org, { request, chainFrom: chain_from, billing });
+    },
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/billing/ledger/{entry}",
@@ -40,6 +45,17 @@ export const evidenceEndpoints = [
     input: requestParams.extend(shapes.chainQuery),
     output: shapes.evidence,
     run: ({ input: { id, chain_from } }, { operator }) =>
-      operator.requests.evidence({ request: id, chainFrom: chain_from }),
+      operator.requests.evidence({ request: id, chainFrom: chain_from, billing: true }),
   }),
 ] as const;
+
+/** An operator who is a member of little standing is an operator still. */
+const maySeeBilling = ({ standing, signedIn }: PersonCaller): boolean =>
+  signedIn.person.operator || allowance(standing, "billing.see") !== null;
+
+const notTheirs = (): OperatorRefusal =>
+  new OperatorRefusal(
+    "role_not_permitted",
+    `Your role may see what a charge rests on, not the whole ledger. That takes: ${Object.keys(ACTIONS["billing.see"]).join(", ")}.`,
+    "chain_from",
+  );

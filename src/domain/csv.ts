@@ -2,7 +2,10 @@
 // §4).
 export type Cell = string | number | boolean | null;
 
-const FORMULA = /^[=+\-@\t\r]/;
+/** Some read the wide forms as the narrow ones. */
+const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
+/** Where a spreadsheet's list separator is another one than ours, as in much of Europe, what is behind it begins a cell. */
+const BEHIND_A_SEPARATOR = /([;\t][\s"']*)(?=[=+\-@＝＋－＠])/g;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
 /** A number that JavaScript cannot hold, as `JSON.rawJSON` prints it. */
@@ -11,6 +14,10 @@ const isExact = (value: unknown): value is { rawJSON: string } => typeof value =
 export function cell(value: Cell): string {
   if (value === null) return "";
   const text = isExact(value) ? value.rawJSON : String(value);
-  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  const safe = NUMBER.test(text) ? text : harmlessCell(text);
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
+
+/** As no spreadsheet runs any of it. */
+export const harmlessCell = (text: string): string =>
+  (FORMULA.test(text) ? `'${text}` : text).replaceAll(BEHIND_A_SEPARATOR, "$1'");

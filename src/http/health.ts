@@ -24,6 +24,15 @@ export const readyz =
     return replyJson(context, { status: "ready" });
   };
 
+/** Proxies write these: then it is not the peer who asks, whether the setting that names proxies says so or not. */
+const OF_PROXIES = [
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip",
+  "forwarded",
+  "via",
+];
 const LOOPBACK = new Set(["127.0.0.1", "::1", "::ffff:127.0.0.1"]);
 
 /** Prometheus text; from loopback, or with a management key (S34). */
@@ -48,7 +57,8 @@ export const metrics =
 
 async function mayRead({ address, peer, request }: HttpContext, keys: ManagementKeyDoor): Promise<boolean> {
   // Neither a proxy on this machine nor what one elsewhere says of its client is enough.
-  if ([peer, address].every((one) => one !== null && LOOPBACK.has(one))) return true;
+  const passedOn = OF_PROXIES.some((name) => request.headers.has(name));
+  if (!passedOn && [peer, address].every((one) => one !== null && LOOPBACK.has(one))) return true;
   const key = parseManagementKey(bearerOf(authorizationOf(request.headers)));
   return key !== null && (await keys.authenticateManagementKey(key.id, key.digest)) !== null;
 }

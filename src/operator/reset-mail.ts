@@ -9,7 +9,7 @@ export interface ResetMail {
   id: string;
   to: string;
   link: string;
-  /** The second factor is switched off already. */
+  /** The second factor is switched off already, and passkeys are gone. */
   twoFactorRemoved: boolean;
   /** How many links were made for this account within a day, this one included. */
   timesToday: number;
@@ -32,7 +32,7 @@ export async function mailReset(reset: ResetMail, send: SendMail): Promise<MailO
 const bodyOf = ({ to, link, twoFactorRemoved, expiresAtMs }: ResetMail): string =>
   [
     `An operator made a link that sets a new password for the account ${to}.`,
-    ...(twoFactorRemoved ? ["Its second factor was switched off."] : []),
+    ...(twoFactorRemoved ? ["Its second factor was switched off, and its passkeys are gone."] : []),
     "",
     `Set the password here: ${link}`,
     "",

@@ -5,6 +5,7 @@ import { Refusal } from "../domain/refusals.ts";
 import { inHundreds, textOf } from "../store/sql.ts";
 import { allRows } from "./all-rows.ts";
 import { likeOf, namedLike } from "./named-like.ts";
+import { endResetLinks } from "./reset-links.ts";
 import type { UserRow } from "./schema.ts";
 import { ADDRESS_HEADER, SESSIONS_MAX, type SignIn } from "./sign-in.ts";
 import type { PeopleStore } from "./store.ts";
@@ -154,7 +155,9 @@ export const sessionKeeping = (on: SignIn): Sessions => ({
     if (!response.ok)
       throw new Refusal("invalid_request", "The current password is not right.", { param: "current" });
     const signedIn = await sessionOf(on, visitor);
-    if (signedIn !== null) await this.endSessions(signedIn.person.id, { allBut: signedIn.session.id });
+    if (signedIn === null) return;
+    await endResetLinks(on, signedIn.person.id);
+    await this.endSessions(signedIn.person.id, { allBut: signedIn.session.id });
   },
   async sessions(personId) {
     const where = [

@@ -1,27 +1,33 @@
 // `/auth/*`: what of the sign-in library is open, and in which manner. Everything not named here is 404 (hardening.md
 // S8); errors come in our envelope; the session's token leaves in its cookie only.
 import type { Visitor } from "./people.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { trustedHeaders } from "./accounts.ts";
-import { refusedInside, type SignIn } from "./sign-in.ts";
+import { insideCall, type LibraryCall, type SignIn } from "./sign-in.ts";
 
-const OPEN = new Set([
-  "POST /auth/sign-in/email",
-  "POST /auth/sign-in/social",
-  "POST /auth/sign-out",
-  "POST /auth/two-factor/enable",
-  "POST /auth/two-factor/disable",
-  "POST /auth/two-factor/get-totp-uri",
-  "POST /auth/two-factor/verify-totp",
-  "POST /auth/two-factor/verify-backup-code",
-  "POST /auth/two-factor/generate-backup-codes",
-  "GET /auth/passkey/generate-register-options",
-  "POST /auth/passkey/verify-registration",
-  "GET /auth/passkey/generate-authenticate-options",
-  "POST /auth/passkey/verify-authentication",
-  "POST /auth/passkey/delete-passkey",
-  "POST /auth/passkey/update-passkey",
-]);
+const PASSWORD = ["password"];
+/**
+ * With the fields of each that our pages send. The library has more: a company's token without the way to the company, a
+ * device that is never asked for its second factor again.
+ */
+const OPEN: Readonly<Record<string, readonly string[]>> = {
+  "POST /auth/sign-in/email": ["email", "password"],
+  "POST /auth/sign-in/social": ["provider", "callbackURL", "errorCallbackURL"],
+  "POST /auth/sign-out": [],
+  "POST /auth/two-factor/enable": PASSWORD,
+  "POST /auth/two-factor/disable": PASSWORD,
+  "POST /auth/two-factor/get-totp-uri": PASSWORD,
+  "POST /auth/two-factor/verify-totp": ["code"],
+  "POST /auth/two-factor/verify-backup-code": ["code"],
+  "POST /auth/two-factor/generate-backup-codes": PASSWORD,
+  "GET /auth/passkey/generate-register-options": [],
+  "POST /auth/passkey/verify-registration": ["response", "name"],
+  "GET /auth/passkey/generate-authenticate-options": [],
+  "POST /auth/passkey/verify-authentication": ["response"],
+  "POST /auth/passkey/delete-passkey": ["id"],
+  "POST /auth/passkey/update-passkey": ["id", "name"],
+};
 const CALLBACK = /^GET \/auth\/callback\/[a-z0-9_-]{1,64}$/;
 const PASSKEY_SIGN_IN = "/auth/passkey/verify-authentication";
 /** Exactly this, so that the library reads the bytes that are read here. */
@@ -34,15 +40,26 @@ const USER_VERIFIED = 0x04;
 export async function handleAuth(
   on: SignIn,
   request: Request,
-  visitor: Visitor,
-  requestId: string,
+  {
+    visitor,
+    requestId,
+    slowDown,
+  }: {
+    visitor: Visitor;
+    requestId: string;
+    /** Throws when a password was tried too often. */
+    slowDown(this: void, visitor: Visitor): Promise<void>;
+  },
 ): Promise<Response> {
   const url = new URL(request.url);
   const target = `${request.method} ${url.pathname}`;
-  if (!OPEN.has(target) && !CALLBACK.test(target))
+  const fields = Object.hasOwn(OPEN, target) ? (OPEN[target] ?? []) : null;
+  if (fields === null && !CALLBACK.test(target))
     throw new Refusal("unknown_url", "There is nothing at this URL.");
   const headers = trustedHeaders(visitor);
   const body = request.method === "GET" ? null : await request.text();
+  checkFields(body ?? "", fields ?? []);
+  if (fields === PASSWORD) await slowDown(visitor);
   if (url.pathname === PASSKEY_SIGN_IN && !userVerified(body ?? ""))
     throw new Refusal(
       "invalid_request",
@@ -50,14 +67,38 @@ export async function handleAuth(
     );
   // The library resolves against its own base address; Host decides nothing (hardening.md S17).
   const own = new URL(url.pathname + url.search, on.context.baseURL);
-  const call: { refusal: Refusal | null } = { refusal: null };
-  const answer = await refusedInside.run(call, () =>
+  const call: LibraryCall = { refusal: null, password: null, session: null };
+  const answer = await insideCall.run(call, () =>
     on.auth.handler(
       new Request(own.href, { method: request.method, headers, ...(body !== null && { body }) }),
     ),
   );
   if (call.refusal !== null) throw call.refusal;
+  await refuseOldPassword(on, call);
   return answer.status >= 400 ? refusalOf(answer, requestId) : await sealed(answer);
+}
+
+function checkFields(body: string, fields: readonly string[]): void {
+  const sent: unknown = body === "" ? {} : JSON.parse(body);
+  if (typeof sent !== "object" || sent === null || Array.isArray(sent))
+    throw new Refusal("invalid_request", "The body must be a JSON object.");
+  const param = Object.keys(sent).find((name) => !fields.includes(name));
+  if (param !== undefined)
+    throw new Refusal("unknown_parameter", `There is no field ${JSON.stringify(param.slice(0, 100))} here.`, {
+      param: param.slice(0, 100),
+    });
+}
+
+/** Of a password that was right when it was compared, and is not the account's any more when its session is there. */
+async function refuseOldPassword(on: SignIn, { password, session }: LibraryCall): Promise<void> {
+  if (password === null || session === null) return;
+  const account = await on.internal.findCredentialAccount(session.userId);
+  if (account?.password === password) return;
+  await on.records.deleteMany({ model: "session", where: [{ field: "id", value: session.id }] });
+  throw new OperatorRefusal(
+    "not_signed_in",
+    "The password was changed a moment ago. Sign in with the new one.",
+  );
 }
 
 async function sealed(answer: Response): Promise<Response> {

@@ -37,6 +37,11 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
   const sessions = sessionKeeping(on);
   const throttle = new Windows({ most: signInsPerMinute, windowMs: 60_000, kept: 10_000 });
   const endAll = (personId: string): Promise<unknown> => sessions.endSessions(personId, "all");
+  /** Of the password of somebody who is signed in: whoever found a session open has tries at it, and takes none from another. */
+  const slowGuesses = async (visitor: Visitor): Promise<void> => {
+    const signedIn = await sessionOf(on, visitor);
+    if (signedIn !== null) countTry(throttle, `session ${signedIn.session.id}`, "with this sign-in");
+  };
   const kept = invitations({ records: on.records, store });
   const members = memberships({ records: on.records, store }, endAll);
   const people: People = {
@@ -51,7 +56,12 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     invite: kept.invite,
     invitations: kept.invitations,
     withdrawInvitation: kept.withdrawInvitation,
-    handle: (request, visitor, requestId) => handleAuth(on, request, visitor, requestId),
+    handle: (request, visitor, requestId) =>
+      handleAuth(on, request, { visitor, requestId, slowDown: slowGuesses }),
+    async changePassword(visitor, change) {
+      await slowGuesses(visitor);
+      await sessions.changePassword(visitor, change);
+    },
     ways: () => ({
       password: true,
       passkey: passkeyHost(url) !== null,
@@ -155,10 +165,13 @@ const reserveFirst = ({ internal }: SignIn): Promise<boolean> =>
     expiresAt: new Date(Date.now() + FOR_EVER_MS),
   });
 
-function slowDown(throttle: Windows, { address }: Visitor): void {
-  const { fits, resetMs } = throttle.count(networkOf(address ?? ""), Date.now());
+const slowDown = (throttle: Windows, { address }: Visitor): void =>
+  countTry(throttle, networkOf(address ?? ""), "from this address");
+
+function countTry(throttle: Windows, by: string, whose: string): void {
+  const { fits, resetMs } = throttle.count(by, Date.now());
   if (!fits)
-    throw new Refusal("rate_limit_exceeded", "Too many tries from this address. Wait a little.", {
+    throw new Refusal("rate_limit_exceeded", `Too many tries ${whose}. Wait a little.`, {
       retryAfterMs: resetMs,
     });
 }

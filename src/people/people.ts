@@ -158,6 +158,7 @@ export interface People {
   resetToken(personId: string, maker: string): Promise<{ token: string; expiresAtMs: number } | null>;
   /** Sets the password and ends all sessions of whom the token is for. Throws for every other token. */
   reset(token: string, password: string, visitor: Visitor): Promise<Person>;
+  /** Passkeys, too: whoever has lost a phone has lost those on it. */
   removeTwoFactor(personId: string): Promise<void>;
 
   /** Throws when one of the two is no operator at this moment. Ends the person's sessions and what they offered. */

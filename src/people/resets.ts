@@ -5,6 +5,7 @@ import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { People, Visitor } from "./people.ts";
 import { persons } from "./accounts.ts";
 import { digestOf, newToken } from "./invitations.ts";
+import { endResetLinks, RESET } from "./reset-links.ts";
 import type { SignIn } from "./sign-in.ts";
 
 const OPEN_MS = 3_600_000;
@@ -12,7 +13,7 @@ const PROVIDER = "credential";
 
 type Resets = Pick<People, "removeTwoFactor" | "reset" | "resetToken">;
 
-const placeOf = (token: string): string => `reset ${digestOf(token)}`;
+const placeOf = (token: string): string => RESET + digestOf(token);
 
 interface ResetsPorts {
   endAll(personId: string): Promise<unknown>;
@@ -36,6 +37,7 @@ async function operates(
 export const resets = (on: SignIn, by: ResetsPorts): Resets => ({
   async resetToken(personId, maker) {
     if ((await persons(on).persons([personId])).length === 0) return null;
+    await endResetLinks(on, personId);
     const token = newToken();
     const expiresAtMs = Date.now() + OPEN_MS;
     const expiresAt = new Date(expiresAtMs);
@@ -66,11 +68,14 @@ export const resets = (on: SignIn, by: ResetsPorts): Resets => ({
         password: hash,
       } as Parameters<SignIn["internal"]["linkAccount"]>[0]);
     else await on.internal.updatePassword(person.id, hash);
+    await endResetLinks(on, person.id);
     await by.endAll(person.id);
     return person;
   },
   async removeTwoFactor(personId) {
-    await on.records.deleteMany({ model: "twoFactor", where: [{ field: "userId", value: personId }] });
+    const where = [{ field: "userId", value: personId }];
+    await on.records.deleteMany({ model: "twoFactor", where });
+    await on.records.deleteMany({ model: "passkey", where });
     await on.internal.updateUser(personId, { twoFactorEnabled: false });
   },
 });

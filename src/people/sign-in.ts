@@ -66,8 +66,15 @@ export interface SignInOptions {
 
 export type SignIn = Awaited<ReturnType<typeof openSignIn>>;
 
-/** What we refused inside of the library, which would make a failure of its own of it. */
-export const refusedInside = new AsyncLocalStorage<{ refusal: Refusal | null }>();
+/** One call of the library: what it does inside, and does not tell. */
+export interface LibraryCall {
+  /** It would make a failure of its own of it. */
+  refusal: Refusal | null;
+  /** What was kept of the password that was right. */
+  password: string | null;
+  session: { id: string; userId: string } | null;
+}
+export const insideCall = new AsyncLocalStorage<LibraryCall>();
 
 function busy(): Error {
   const refusal = new Refusal(
@@ -75,7 +82,7 @@ function busy(): Error {
     "Many people sign in right now. Try again in a few seconds.",
     { retryAfterMs: 3000 },
   );
-  const call = refusedInside.getStore();
+  const call = insideCall.getStore();
   if (call === undefined) return refusal;
   call.refusal = refusal;
   return new APIError("TOO_MANY_REQUESTS", { message: refusal.message });
@@ -116,7 +123,12 @@ export async function openSignIn(options: SignInOptions) {
       maxPasswordLength: 128,
       password: {
         hash: (password: string) => limiter.pass(() => passwords.hash(password)),
-        verify: (tried: { hash: string; password: string }) => limiter.pass(() => passwords.verify(tried)),
+        verify: async (tried: { hash: string; password: string }) => {
+          const fits = await limiter.pass(() => passwords.verify(tried));
+          const call = insideCall.getStore();
+          if (fits && call !== undefined) call.password = tried.hash;
+          return fits;
+        },
       },
     },
   } satisfies BetterAuthOptions;
@@ -148,7 +160,13 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
     logger: { disabled: true },
     databaseHooks: {
       session: {
-        create: { after: async ({ userId }) => void (await store.change(OLDEST_SESSIONS, userId)) },
+        create: {
+          after: async ({ id, userId }) => {
+            const call = insideCall.getStore();
+            if (call !== undefined) call.session = { id, userId };
+            await store.change(OLDEST_SESSIONS, userId);
+          },
+        },
       },
     },
     session: { expiresIn: SESSION_S, updateAge: DAY_S, freshAge: FRESH_S, cookieCache: { enabled: false } },
@@ -246,4 +264,9 @@ const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) 
   requireIdTokenVerification: true,
   disableImplicitSignUp: true,
   disableSignUp: true,
+  // Some services write a text, and "false" is one: the library would take any for a yes.
+  mapProfileToUser: ({ email, email_verified: verified }: Record<string, unknown>) => ({
+    emailVerified: verified === true || verified === "true",
+    ...(typeof email !== "string" && { email: "" }), // it would fail at anything else
+  }),
 });

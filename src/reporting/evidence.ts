@@ -8,9 +8,15 @@ import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
 import type { Publisher } from "../releases/publish.ts";
 import { from, rowOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
-import { entriesBetween, newestEntry } from "./ledger-place.ts";
+import { entriesBetween, newestEntry, type StoredEntry } from "./ledger-place.ts";
 import { type ReceiptPorts, signedReceiptOf } from "./receipts.ts";
-import { entriesOfRequest, entryRecordOf, type OwnEntry, partsOfEntry } from "./request-entries.ts";
+import {
+  entriesOfRequest,
+  entryRecordOf,
+  isOfRequests,
+  type OwnEntry,
+  partsOfEntry,
+} from "./request-entries.ts";
 
 type Evidence = z.output<typeof shapes.evidence>;
 
@@ -27,13 +33,15 @@ export interface EvidenceAsk {
   request: string;
   /** Number of an entry, for who follows the chain to its head. */
   chainFrom?: number | undefined;
+  /** Whether what else is in the ledger may be told, purchases and chargebacks too: to who may see billing. */
+  billing: boolean;
 }
 
 /** Throws when the organization has no such request, or while it runs. */
 export async function evidenceOf(
   on: EvidencePorts,
   organizationId: string,
-  { request: requestId, chainFrom: asked }: EvidenceAsk,
+  { request: requestId, chainFrom: asked, billing }: EvidenceAsk,
 ): Promise<Evidence> {
   const { sql } = on;
   const receipt = await signedReceiptOf(on, organizationId, requestId);
@@ -44,7 +52,8 @@ export async function evidenceOf(
   const own = await entriesOfRequest(sql, organizationId, requestId);
   const head = await newestEntry(sql, organizationId);
   const start = asked === undefined ? chainStart(own, head) : BigInt(asked);
-  const chain = await entriesBetween(sql, organizationId, [start, start + CHAIN_SHOWN - 1n]);
+  const entries = await entriesBetween(sql, organizationId, [start, start + CHAIN_SHOWN - 1n]);
+  const chain = billing ? entries : upToMoney(entries, own.at(-1)?.entry.version ?? start);
   const [newest] = await entriesBetween(sql, organizationId, [head, head]);
   const keys = await on.publisher.publicKeys();
   return {
@@ -71,6 +80,12 @@ export async function evidenceOf(
     chain: chain.map(entryRecordOf),
     head: { n: Number(head), hash: newest === undefined ? "" : Buffer.from(newest.hash).toString("hex") },
   };
+}
+
+/** To a request's last entry, and on to the first one that no request made. */
+function upToMoney(entries: readonly StoredEntry[], last: bigint): readonly StoredEntry[] {
+  const end = entries.findIndex(({ version, kind }) => version > last && !isOfRequests(kind));
+  return end === -1 ? entries : entries.slice(0, end);
 }
 
 const publicKeyOf = ({

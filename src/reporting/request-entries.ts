@@ -54,6 +54,9 @@ const MOVED: Partial<Record<string, { txn: Transaction; amount: (row: Moved) => 
   variance: { txn: "closed_txn", amount: ({ variance }) => variance },
 };
 
+/** Whether requests make entries of this kind. */
+export const isOfRequests = (kind: string): boolean => Object.hasOwn(MOVED, kind);
+
 const movedBy = (entry: StoredEntry, row: Moved): NanoUsd => {
   const moved = MOVED[entry.kind];
   return moved === undefined || row[moved.txn] !== entry.txn ? ZERO_USD : moved.amount(row);

@@ -90,7 +90,7 @@ test("a link for a new password goes to the address of its account, and is shown
   const [mail] = server.arrived;
   expect(mail).toMatchObject({ from: "gate@gate.example", to: ["ada@acme.example"] });
   expect(mail?.headers.get("Subject")).toBe("A new password for your account");
-  expect(mail?.text).toContain("Its second factor was switched off.");
+  expect(mail?.text).toContain("Its second factor was switched off, and its passkeys are gone.");
   expect(mail?.text).toContain(`\r\nSet the password here: ${made.link}\r\n`);
   server.answers = { RCPT: "550 5.1.1 no such user" };
   const again = await reset(false);

@@ -58,6 +58,9 @@ test("who was not invited, or whose address the company did not check, gets no a
   for (const person of [
     { sub: "43", email: "eve@example.com", email_verified: true, name: "Eve" },
     { sub: "44", email: "root@example.com", email_verified: false, name: "Mallory" },
+    // As some services write it.
+    { sub: "45", email: "root@example.com", email_verified: "false", name: "Mallory" },
+    { sub: "42", email: ["vera@example.com"], email_verified: true, name: "Vera" },
   ]) {
     company.person = person;
     const browser = new Browser(gateway.url);
@@ -69,6 +72,30 @@ test("who was not invited, or whose address the company did not check, gets no a
     callbackURL: "https://evil.example/",
   });
   expect(sent.status).toBe(403);
+});
+
+test("a service that says so in a text is believed, too", async () => {
+  company.person = { sub: "46", email: "vera@example.com", email_verified: "true", name: "Vera" };
+  expect(await signInWithCompany(new Browser(gateway.url))).toBe("302 /");
+});
+
+test("nobody comes in by a token that they bring along, only by the way to the company and back", async () => {
+  company.person = { sub: "42", email: "vera@example.com", email_verified: true, name: "Vera" };
+  const browser = new Browser(gateway.url);
+  const sent = await browser.send<{ error: { code: string; param: string } }>(
+    "POST",
+    "/auth/sign-in/social",
+    {
+      provider: "acme",
+      idToken: { token: await company.idToken("chosen"), nonce: "chosen" },
+    },
+  );
+  expect([sent.status, sent.json.error?.code, sent.json.error?.param]).toEqual([
+    400,
+    "unknown_parameter",
+    "idToken",
+  ]);
+  expect((await browser.app("GET /session")).person).toBeNull();
 });
 
 test("a return that belongs to no sign-in ends on the sign-in page, with the reason", async () => {

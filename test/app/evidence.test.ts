@@ -23,6 +23,7 @@ const nano = (usd: string): bigint => BigInt(usd.replace(".", ""));
 
 describe.each(STORES)("on %s", (store) => {
   let gateway: TestGateway;
+  let root: Browser;
   let owner: Browser;
   let stranger: Browser;
   let customer: Customer;
@@ -30,7 +31,7 @@ describe.each(STORES)("on %s", (store) => {
 
   beforeAll(async () => {
     gateway = await startGateway({ store });
-    const root = await firstOperator(gateway);
+    root = await firstOperator(gateway);
     customer = await gateway.customer();
     const at = { org: customer.organizationId, role: "owner", email: "owner@example.com" } as const;
     owner = await newMember(root, gateway, at);
@@ -136,6 +137,35 @@ describe.each(STORES)("on %s", (store) => {
     expect(await followChain(begun, changed, () => {})).toMatchObject({ found: "#9", holds: false });
     const none = () => Promise.resolve({ chain: [], head: whole.head });
     expect(await followChain(begun, none, () => {})).toMatchObject({ holds: false });
+  });
+
+  test("who may not see billing is told of the chain what the charge needs, and of nobody's purchases", async () => {
+    const { organizationId: org } = customer;
+    const id = (await gateway.chat<Reply>(customer, hello())).json.gateway.request_id;
+    const reference = "in_private";
+    const bought = { org, amount_usd: "7", kind: "purchase", reference, reason: "test" };
+    await root.app("POST /operator/credits", {}, bought);
+    await gateway.chat<Reply>(customer, hello());
+    const route = "GET /orgs/{org}/activity/{request}/evidence";
+    for (const role of ["viewer", "developer", "billing", "admin"] as const) {
+      const member = await newMember(root, gateway, { org, role, email: `${role}@example.com` });
+      const evidence = await member.app(route, { org, request: id });
+      expect(await brokenIn(evidence)).toEqual([]);
+      const mayAll = role === "billing" || role === "admin";
+      const from = await member.try(route, { org, request: id }, undefined, { query: "?chain_from=1" });
+      const told: (boolean | number | string | null)[] = [
+        JSON.stringify(evidence).includes(reference),
+        from.status,
+        from.json.error?.code ?? null,
+      ];
+      expect([role, ...told]).toEqual(
+        mayAll ? [role, true, 200, null] : [role, false, 403, "role_not_permitted"],
+      );
+      expect(evidence.head.n > (evidence.chain.at(-1)?.n ?? 0)).toBe(!mayAll);
+    }
+    expect((await root.try(route, { org, request: id }, undefined, { query: "?chain_from=1" })).status).toBe(
+      200,
+    );
   });
 
   test("of another organization nothing is told, under its own address or ours", async () => {

@@ -69,3 +69,20 @@ test("a wrong code and none at all are refused as before", async () => {
   const nobody = await verify(new Browser(gateway.url), codeOf(uri));
   expect(nobody.status).toBe(401);
 });
+
+test("no device is spared the second factor, by whichever way", async () => {
+  for (const path of ["verify-totp", "verify-backup-code"]) {
+    const browser = await halfway();
+    const body = { code: "000000", trustDevice: true };
+    const answer = await browser.send<{ error: { code: string; param: string } }>(
+      "POST",
+      `/auth/two-factor/${path}`,
+      body,
+    );
+    expect([answer.status, answer.json.error.code, answer.json.error.param]).toEqual([
+      400,
+      "unknown_parameter",
+      "trustDevice",
+    ]);
+  }
+});

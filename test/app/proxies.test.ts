@@ -72,6 +72,29 @@ test("metrics stay closed to a client that the proxy on this machine passes on",
   expect(await read({ "x-forwarded-for": "203.0.113.9" })).toBe(401);
 });
 
+test("and where nobody has said that there is a proxy, once it shows", async () => {
+  const bare = await startGateway();
+  try {
+    const read = async (headers: Record<string, string>): Promise<number> =>
+      (await fetch(`${bare.url}/metrics`, { headers })).status;
+    expect(await read({})).toBe(200);
+    for (const [name, value] of Object.entries({
+      "x-forwarded-for": "203.0.113.9",
+      "x-forwarded-proto": "https",
+      "x-forwarded-host": "gate.example.com",
+      "x-real-ip": "203.0.113.9",
+      forwarded: "for=203.0.113.9",
+      via: "1.1 proxy",
+    })) {
+      expect([name, await read({ [name]: value })]).toEqual([name, 401]);
+      const authorization = `Bearer ${bare.token}`;
+      expect([name, await read({ [name]: value, authorization })]).toEqual([name, 200]);
+    }
+  } finally {
+    await bare.stop();
+  }
+});
+
 test("garbage is no address and breaks nothing", async () => {
   for (const garbage of ["unknown", ",,,", "999.1.1.1", "[::1", "é", "x".repeat(5000)])
     expect([garbage, [401, 429].includes(await guess(garbage))]).toEqual([garbage, true]);

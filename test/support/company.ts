@@ -4,9 +4,11 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 export interface Company {
   discoveryUrl: string;
   /** Who signs in next; null declines. */
-  person: { sub: string; email: string; email_verified: boolean; name: string } | null;
+  person: { sub: string; email: string | string[]; email_verified: boolean | string; name: string } | null;
   /** Takes the gateway's redirection, as a browser would, and returns the way back. */
   approve(authorizationUrl: string): string;
+  /** What it says of whoever is there, signed, for a sign-in that named this nonce. */
+  idToken(nonce: string): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -30,15 +32,17 @@ export async function startCompany(clientId: string): Promise<Company> {
     return back.href;
   }
 
-  async function tokens(issuer: string, code: string | null): Promise<object> {
-    const nonce = nonces.get(code ?? "") ?? null;
-    const id_token = await new SignJWT({ ...person, ...(nonce !== null && { nonce }) })
+  const idToken = (issuer: string, nonce: string | null): Promise<string> =>
+    new SignJWT({ ...person, ...(nonce !== null && { nonce }) })
       .setProtectedHeader({ alg: "RS256", kid: "company" })
       .setIssuer(issuer)
       .setAudience(clientId)
       .setIssuedAt()
       .setExpirationTime("5m")
       .sign(privateKey);
+
+  async function tokens(issuer: string, code: string | null): Promise<object> {
+    const id_token = await idToken(issuer, nonces.get(code ?? "") ?? null);
     return { access_token: "access", token_type: "Bearer", expires_in: 300, id_token };
   }
 
@@ -60,6 +64,7 @@ export async function startCompany(clientId: string): Promise<Company> {
       person = next;
     },
     approve,
+    idToken: (nonce) => idToken(`http://127.0.0.1:${server.port}`, nonce),
     stop: () => server.stop(true),
   };
 }

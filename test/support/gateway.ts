@@ -21,6 +21,7 @@ import { type Events, readEvents } from "./events.ts";
 import { placeMigratedStore } from "./migrated-store.ts";
 import { MODELS, type TestManifest } from "./models.ts";
 import { QUICK_PASSWORDS } from "./passwords.ts";
+import type { Passwords } from "../../src/people/sign-in.ts";
 import { type TestDatabase, testPostgres } from "./postgres.ts";
 import { allOrganizations } from "../../src/registry/organizations.ts";
 import { readRequest } from "../../src/registry/requests.ts";
@@ -42,6 +43,8 @@ export interface GatewayOptions {
   store?: Store;
   /** As people's are kept, by scrypt: for tests that are about that. */
   realPasswords?: boolean;
+  /** In place of the quick ones. */
+  passwords?: Passwords;
   /** Of no other gateway: for tests of what two of them tell apart. */
   ownDataKey?: boolean;
 }
@@ -140,7 +143,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     start(config, {
       ...(options.clock && { clock: options.clock }),
       ...(options.formats && { formats: options.formats }),
-      ...(options.realPasswords !== true && { passwords: QUICK_PASSWORDS }),
+      ...(options.realPasswords !== true && { passwords: options.passwords ?? QUICK_PASSWORDS }),
       log: options.log ?? createLog("silent"),
     });
   const gateway = new RunningGateway(await begin(), {

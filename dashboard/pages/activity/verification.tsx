@@ -1,7 +1,7 @@
 // "Verify this charge": the evidence, and each step of the check with its figures, worked out here.
 import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useContext, useState } from "react";
 import {
   CHECK_WORDS,
   type Check,
@@ -15,6 +15,7 @@ import { followChain } from "../../../src/pricing/verify-entries.ts";
 import { get } from "../../api/client.ts";
 import { type Answer, addressOf } from "../../api/routes.ts";
 import { Failure, Loaded, Loading } from "../../components/states.tsx";
+import { maySee, MembershipContext } from "../../membership.tsx";
 import { entryKindNames } from "../../components/entry-kinds.ts";
 import { formatCount } from "../../format/count.ts";
 import { exactMoney } from "../../format/money.ts";
@@ -81,7 +82,8 @@ function ToHead({ evidence }: { evidence: Answer<typeof ROUTE> }) {
         setReached,
       ),
   });
-  if (left <= 0) return null;
+  const member = useContext(MembershipContext);
+  if (left <= 0 || (member !== null && !maySee(member.org.role, "billing"))) return null;
   if (follow.data !== undefined) return <CheckOf check={follow.data} />;
   return (
     <Group gap="xs">

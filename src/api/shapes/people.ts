@@ -142,7 +142,7 @@ const operatorPerson = z.object({
 });
 export const operatorPersonList = listOf(operatorPerson);
 export const inviteOperatorInput = z.strictObject({ email });
-/** `two_factor` also takes the second factor away: for a lost phone. */
+/** `two_factor` also takes the second factor and passkeys away: for a lost phone. */
 export const resetPersonInput = z.strictObject({ two_factor: z.boolean().default(false) });
 /** Works once, within an hour; null when the same Idempotency-Key had shown it before. */
 export const resetLink = z.object({

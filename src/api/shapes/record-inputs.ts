@@ -69,7 +69,7 @@ export const disableRouteInput = z
 export const resetPersonInput = z
   .strictObject({
     person: line(254).describe("An account's id or address."),
-    two_factor: z.boolean().default(false).describe("Also take the second factor away."),
+    two_factor: z.boolean().default(false).describe("Also take the second factor and passkeys away."),
   })
   .meta({ id: "ResetPerson" });
 

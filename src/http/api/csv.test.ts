@@ -10,6 +10,12 @@ test.each([
   ["-0.000000001", "-0.000000001"],
   ['say "hi", twice', '"say ""hi"", twice"'],
   ["a\nb", '"a\nb"'],
+  // Where a semicolon or a tab separates, what is behind it begins a cell.
+  ["a;=1+1", "a;'=1+1"],
+  ["a; -2+3;@SUM(A1)", "a; '-2+3;'@SUM(A1)"],
+  ['a;"=1+1"', '"a;""\'=1+1"""'],
+  ["＝1+1", "'＝1+1"],
+  ["a; b", "a; b"],
   [null, ""],
   [0, "0"],
   [false, "false"],
@@ -26,6 +32,7 @@ test("pages are read one after the other, and a failing first page is no answer"
       ...table,
       page: async (cursor) => pages[cursor === undefined ? 0 : 1] ?? pages[1]!,
     }),
+    async () => true,
   );
   expect(await response.text()).toBe("n\r\n1\r\n2\r\n3\r\n");
   expect(response.headers.get("content-disposition")).toBe('attachment; filename="t-..-x.csv"');

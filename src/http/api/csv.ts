@@ -1,10 +1,22 @@
 // A file that a browser downloads, as it is read.
 import type { CsvFile } from "../../api/csv.ts";
 
-export function csvResponse({ name, lines }: CsvFile): Response {
+/** Whoever was removed, demoted or signed out is given nothing more after this, as by a live tail. */
+const STANDS_MS = 3_000;
+
+/** `stands`: whether who reads it still may. A file that ends for that breaks off: it does not look whole. */
+export function csvResponse({ name, lines }: CsvFile, stands: () => Promise<boolean>): Response {
   const encoder = new TextEncoder();
+  let stoodAtMs = Date.now();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
+      if (Date.now() - stoodAtMs >= STANDS_MS) {
+        if (!(await stands())) {
+          await lines.return(undefined);
+          return controller.error(); // without a reason: it is no failure for Bun to print
+        }
+        stoodAtMs = Date.now();
+      }
       const { value, done } = await lines.next();
       if (done) controller.close();
       else controller.enqueue(encoder.encode(value));

@@ -9,7 +9,7 @@ export const operatorPeopleTexts = {
   resetTitle: (email: string) => `A way back in for ${email}`,
   resetHelp:
     "Makes a link that sets a new password, once, within an hour. All sessions of the account, and logins of its command line, end when it is used.",
-  alsoTwoFactor: "Also take the second factor away: the phone is lost",
+  alsoTwoFactor: "Also take the second factor and all passkeys away: the phone is lost",
   linkFor: (email: string) => `Link for ${email}`,
   sendLink: "Send it to the person by a way that you trust.",
   menu: (email: string) => `Actions for ${email}`,
