@@ -10,10 +10,12 @@ import { inExecutable, ownFile } from "../lib/program.ts";
 import type { Asset, Assets } from "../http/dashboard.ts";
 
 const ROOT = ownFile("");
-const SOURCES = [
+/** Whatever the page loads, and what makes it. */
+export const SOURCES = [
   "dashboard/**",
   "src/domain/**",
   "src/gateway/formats/**",
+  "src/pricing/**",
   "scripts/dashboard.ts",
   "package-lock.json",
 ];
