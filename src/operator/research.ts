@@ -8,7 +8,12 @@ import type { People } from "../people/people.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Transactions } from "../ledger/ledger.ts";
 import { dropNote, type EntitlementDecision, noteDecision, noteWish } from "../registry/entitlement-notes.ts";
-import { type EntitlementRecord, requestEntitlement, revokeEntitlement } from "../registry/entitlements.ts";
+import {
+  closeRequest,
+  type EntitlementRecord,
+  requestEntitlement,
+  revokeEntitlement,
+} from "../registry/entitlements.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
 import { approve, secondPerson } from "./approval.ts";
@@ -75,13 +80,15 @@ export const research = (on: ResearchPorts) => ({
   },
 });
 
-/** Ends a request that was never approved: from now on it opens nothing. */
+/** Ends a request that was never approved: from now on it opens nothing. Throws where it was decided meanwhile. */
 async function close(
   { sql, ledger }: ResearchPorts,
   id: string,
   { actor, outcome, note }: Pick<EntitlementDecision, "outcome" | "note"> & { actor: Actor },
 ): Promise<void> {
-  await revokeEntitlement(ledger, id, actor);
+  const closed = await closeRequest(ledger, id, actor);
+  if (closed === null) throw unknown();
+  if (!closed.ended) throw notRequested(closed.record);
   await noteDecision(sql, id, { outcome, decidedBy: actor.id, note });
 }
 

@@ -87,15 +87,34 @@ export const approveEntitlement = (
     return yield* find(id, nowMs);
   });
 
-/** Null when there is no such entitlement. */
-export const revokeEntitlement = (
+/** Whatever became of it; null when there is no such entitlement. */
+export const revokeEntitlement = async (
   on: Transactions,
   id: string,
   actor: Actor,
-): Promise<EntitlementRecord | null> =>
-  changeOne(on, { id, actor }, function* (nowMs): Query<EntitlementRecord | null> {
+): Promise<EntitlementRecord | null> => (await end(on, { id, actor }, () => true))?.record ?? null;
+
+/**
+ * Only while nobody has decided it: whoever withdraws or declines a request must not end what was approved meanwhile. Null
+ * when there is no such entitlement, `ended: false` with the record unchanged in another state.
+ */
+export const closeRequest = (
+  on: Transactions,
+  id: string,
+  actor: Actor,
+): Promise<{ record: EntitlementRecord; ended: boolean } | null> =>
+  end(on, { id, actor }, ({ status }) => status === "requested");
+
+const end = (
+  on: Transactions,
+  by: { id: string; actor: Actor },
+  mayEnd: (found: EntitlementRecord) => boolean,
+): Promise<{ record: EntitlementRecord; ended: boolean } | null> =>
+  changeOne(on, by, function* (nowMs): Query<{ record: EntitlementRecord; ended: boolean } | null> {
+    const { id, actor } = by;
     const { found, stampedAtMs } = yield* lockEntitlement(id, nowMs);
-    if (found === null || found.status === "revoked") return found;
+    if (found === null) return null;
+    if (found.status === "revoked" || !mayEnd(found)) return { record: found, ended: false };
     const { organizationId } = found;
     // From the newest stamp on: requests admitted under it must not look older than its end (I15).
     yield* ask("UPDATE entitlement SET state = 'revoked', revoked_at = ?3 WHERE org_id = ?1 AND id = ?2", [
@@ -106,7 +125,7 @@ export const revokeEntitlement = (
     const [before, after] = [{ status: found.status }, { status: "revoked" }];
     const note = { actor, action: "entitlement.revoke", organizationId, target: id, before, after };
     yield* appendAuditLine(note, nowMs);
-    return { ...found, status: "revoked" };
+    return { record: { ...found, status: "revoked" }, ended: true };
   });
 
 export const findEntitlement = (on: Reader, id: string): Promise<EntitlementRecord | null> =>

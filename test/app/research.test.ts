@@ -179,6 +179,25 @@ test("who asked may withdraw, once; a standard model takes no entitlement", asyn
   expect(standard.status).toBe(400);
 });
 
+test("of a withdrawal, a refusal and an approval at once one is done, and it stays", async () => {
+  for (let n = 0; n < 10; n += 1) {
+    const { id } = await ask(researcher);
+    const entitlement = { entitlement: id };
+    const reason = { reason: "too late" };
+    const done = await Promise.all([
+      researcher.try("POST /orgs/{org}/research/{entitlement}/withdraw", { org, entitlement: id }),
+      second.try("POST /operator/entitlements/{entitlement}/decline", entitlement, reason),
+      second.try("POST /operator/entitlements/{entitlement}/approve", entitlement, { expires: tomorrow() }),
+    ]);
+    const states = (["withdrawn", "declined", "active"] as const).filter((_, index) => done[index]?.status === 200);
+    expect(states).toHaveLength(1);
+    const now = (await researcher.app("GET /orgs/{org}/research", { org })).data.find((row) => row.id === id);
+    expect([now?.state]).toEqual(states);
+    if (states[0] === "active")
+      await second.app("POST /operator/entitlements/{entitlement}/revoke", entitlement, reason);
+  }
+});
+
 test("an organization asks for so much at once; the refusal says what to do, and leaves nothing", async () => {
   const { id: org } = await root.app("POST /operator/organizations", {}, { name: "Eager" });
   const eager = await newMember(root, gateway, { org, role: "developer", email: "eager@example.com" });

@@ -25,6 +25,7 @@ import {
 import { changeKey, createKey, findKey, keysOf, revokeKey } from "../../src/registry/api-keys.ts";
 import {
   approveEntitlement,
+  closeRequest,
   findEntitlement,
   activeEntitlements,
   listEntitlements,
@@ -645,6 +646,19 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       expect(await activeEntitlements(ledger, org)).toEqual([]);
       expect(await listEntitlements(ledger, org)).toHaveLength(101);
     }, 60_000);
+
+    test("whoever closes a request does not end what was approved meanwhile, nor closes it twice", async () => {
+      const org = await world.organization(0);
+      const asker = byItself("usr_asks");
+      const [approved, withdrawn] = [await entitle(org, "r", 1), await ask(org, "r")];
+      const kept = { ended: false, record: { status: "active" } };
+      expect(await closeRequest(ledger, approved, asker)).toMatchObject(kept);
+      expect((await findEntitlement(ledger, approved))?.status).toBe("active");
+      const closed = { status: "revoked" };
+      expect(await closeRequest(ledger, withdrawn, asker)).toMatchObject({ ended: true, record: closed });
+      expect(await closeRequest(ledger, withdrawn, asker)).toMatchObject({ ended: false, record: closed });
+      expect(await closeRequest(ledger, "ent_unknown", asker)).toBeNull();
+    });
 
     test("of many entitlements for a model the one that lasts longest opens it, whatever else was asked for", async () => {
       const org = await world.organization(50);
