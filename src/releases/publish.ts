@@ -68,7 +68,7 @@ export class Publisher {
   async publish(jws: string, actor: Actor): Promise<PublishOutcome> {
     const { store, routeTable } = this.ports;
     try {
-      const release = await this.verified(jws, { acceptExpired: false });
+      const release = await this.verified(jws, { published: false });
       const outcome = await store.publishRelease({ release, jws }, actor);
       if (outcome.kind === "rolled_back") throw rollback(release, outcome.highest);
       if (outcome.kind === "published") routeTable.put(release);
@@ -81,11 +81,11 @@ export class Publisher {
   /** What `publish` would say, without publishing: signature, trust and manifest, then version, then expiry. */
   async verify(jws: string): Promise<PublishOutcome> {
     try {
-      const { route, version } = await this.verified(jws, { acceptExpired: true });
+      const { route, version } = await this.verified(jws, { published: true });
       const stored = (await this.ports.store.routes()).find((row) => row.route === route);
       if (stored !== undefined && version <= stored.highestVersion)
         throw rollback({ route, version }, stored.highestVersion);
-      return { kind: "published", release: await this.verified(jws, { acceptExpired: false }) };
+      return { kind: "published", release: await this.verified(jws, { published: false }) };
     } catch (error) {
       return refusedBy(error);
     }
@@ -117,7 +117,7 @@ export class Publisher {
 
   private async reverify({ release, jws, coveredSinceMs }: StoredRelease): Promise<Shelved> {
     try {
-      const verified = await this.verified(jws, { acceptExpired: true });
+      const verified = await this.verified(jws, { published: true });
       return { release: verified, trusted: true, coveredSinceMs };
     } catch (error) {
       if (error instanceof ReleaseError) return { release, trusted: false, coveredSinceMs };
@@ -125,7 +125,7 @@ export class Publisher {
     }
   }
 
-  private async verified(jws: string, how: { acceptExpired: boolean }): Promise<Release> {
+  private async verified(jws: string, how: { published: boolean }): Promise<Release> {
     const { trusted, clock } = this.ports;
     const { claims, kid } = await verifyRelease(jws, trusted, { ...how, nowMs: clock.nowMs() });
     const { manifest, issuedAtMs, expiresAtMs } = claims;

@@ -63,6 +63,8 @@ export interface PostgresLedgerPorts {
   store: PostgresStore;
   /** What rows are stamped with; left out, the database's own clock, which all gateways agree on. */
   clock?: Clock;
+  /** Told by each batch and renewal what time it is there; its own where nobody else goes by it. */
+  databaseClock?: DatabaseClock;
   idempotency: { bodyRetentionMs: number; tombstoneRetentionMs: number };
   printInterrupted: PrintInterrupted;
   /** Between two runs of the sweeper, milliseconds. */
@@ -145,7 +147,7 @@ class PostgresLedger {
   }
 
   static async open(ports: PostgresLedgerPorts): Promise<PostgresLedger> {
-    const clock = new DatabaseClock();
+    const clock = ports.databaseClock ?? new DatabaseClock();
     const previous = new PreviousInstances(ports.store.dataDirectory);
     const left = previous.left();
     const jobs = ports.jobs ?? jobsOnStderr();
