@@ -75,7 +75,7 @@ export async function openReleases({
 /** What publication needs of the registry. A release that is damaged is told of, and its route is closed. */
 const releaseStore = (ledger: Transactions, jobs: Jobs): ReleaseStore => ({
   publishRelease: (published, actor) => publishRelease(ledger, published, actor),
-  releases: () => newestReleases(ledger, (error) => jobs.failed("releases_load", error)),
+  releases: (routes) => newestReleases(ledger, (error) => jobs.failed("releases_load", error), routes),
   routes: () => allRoutes(ledger),
   setRouteDisabled: (route, disabled, reason, actor) =>
     setRouteDisabled(ledger, { route, disabled, reason }, actor),

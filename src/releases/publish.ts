@@ -25,9 +25,10 @@ export interface ReleaseStore {
     published: { release: Release; jws: string },
     actor: Actor,
   ): Promise<{ kind: "published" } | { kind: "rolled_back"; highest: number } | { kind: "repeated" }>;
-  /** The newest release of each route. */
-  releases(): Promise<readonly StoredRelease[]>;
-  routes(): Promise<readonly RouteSwitch[]>;
+  /** The newest release of each route, or of these alone. */
+  releases(routes?: readonly string[]): Promise<readonly StoredRelease[]>;
+  /** `digest`: of its newest release. */
+  routes(): Promise<readonly (RouteSwitch & { digest: string | null })[]>;
   /** Null when there is no such route. */
   setRouteDisabled(
     route: string,
@@ -49,6 +50,9 @@ export type PublishOutcome =
   | { kind: "refused"; reason: string; param: string | null; step: ReleaseStep };
 
 export class Publisher {
+  /** By route, as they were verified: a release never changes, nor do the trusted keys of a process. */
+  private readonly known = new Map<string, Shelved>();
+
   constructor(private readonly ports: PublisherPorts) {}
 
   /** The newest release of each route, as it is stored now. */
@@ -56,11 +60,23 @@ export class Publisher {
     return await this.ports.store.releases();
   }
 
-  /** Fills the route table from the store, verifying every signature again: a key that lost its trust closes its routes. */
+  /**
+   * Fills the route table from the store, verifying at the first time every signature again: a key that lost its trust closes its
+   * routes. Later only what is new is read and verified, or each publication would stop all gateways for as long as a start takes.
+   */
   async load(): Promise<void> {
     const { store, routeTable } = this.ports;
-    const [stored, switches] = await Promise.all([store.releases(), store.routes()]);
-    const releases = await Promise.all(stored.map((entry) => this.reverify(entry)));
+    const switches = await store.routes();
+    const fresh = switches
+      .filter(({ route, digest }) => this.known.get(route)?.release.digest !== digest)
+      .map(({ route }) => route);
+    if (fresh.length > 0) {
+      const stored = await store.releases(fresh.length === switches.length ? undefined : fresh);
+      const verified = await Promise.all(stored.map((entry) => this.reverify(entry)));
+      for (const route of fresh) this.known.delete(route); // one that cannot be read closes its route
+      for (const shelved of verified) this.known.set(shelved.release.route, shelved);
+    }
+    const releases = switches.flatMap(({ route }) => this.known.get(route) ?? []);
     routeTable.load({ releases, switches });
   }
 
