@@ -92,6 +92,7 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
       ledger,
       sql,
       clock,
+      dataKey: store.dataKey,
       targets: providers.targets,
       shared: store.look !== null,
       jobs,

@@ -32,8 +32,7 @@ beforeAll(async () => {
   database = await (await testPostgres()).migrated();
   const [one = "", two = ""] = folders;
   const first = await run(one);
-  // Without the key of the demo's releases the models were stale at the second gateway.
-  for (const key of ["data.key", "demo-release.private.jwk"]) copyFileSync(join(one, key), join(two, key));
+  copyFileSync(join(one, "data.key"), join(two, "data.key"));
   gateways = [first, await run(two)];
 });
 afterAll(async () => {
@@ -46,6 +45,20 @@ const browsers = (): [Browser, Browser] => [
   new Browser(gateways[0].url, PUBLIC),
   new Browser(gateways[1].url, PUBLIC),
 ];
+
+test("the demo's models are served by both, whichever started last: they share the data key and nothing else", async () => {
+  const chat = async ({ url }: Running): Promise<number> => {
+    const body = { model: "plain-1", messages: [{ role: "user", content: "Hello" }], max_tokens: 5 };
+    const { status } = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateways[0].demoKey}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return status;
+  };
+  await Bun.sleep(1_500); // each has looked at what the other one published
+  expect(await Promise.all(gateways.map(chat))).toEqual([200, 200]);
+});
 
 test("of two links one makes the first account, at whichever gateway it is used", async () => {
   const links = gateways.map(({ signInLink }) => tokenOf(signInLink));
