@@ -165,7 +165,7 @@ class PostgresLedger {
   /** Ends what earlier processes left, then keeps doing so. */
   private async begin(left: ReturnType<PreviousInstances["left"]>): Promise<void> {
     const { pool } = this.ports.store;
-    await this.writers.open();
+    await Promise.all([this.writers.open(), this.keyReader.open()]);
     await makeMonths(pool, this.nowMs());
     await this.unlessBroken("ledger_spool", () => this.settleSpooled());
     await evictInstances(pool, "returned");
@@ -219,8 +219,11 @@ class PostgresLedger {
       audit: oneAtATime(() =>
         available(auditPostgres({ url: store.url, dataKey: store.dataKey, nowMs: this.nowMs() })),
       ),
-      ready: () => this.ready(),
-      trouble: () => this.writers.trouble ?? (this.lease.valid ? "a statement got no answer" : "no lease"),
+      ready: () => this.ready() && this.keyReader.trouble === null,
+      trouble: () =>
+        this.writers.trouble ??
+        this.keyReader.trouble ??
+        (this.lease.valid ? "a statement got no answer" : "no lease"),
       pulse: () => this.pulse.read(this.writers.waiting),
       close: () => this.close(),
     };
