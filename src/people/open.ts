@@ -135,7 +135,7 @@ async function arrive(
 interface WelcomeOn {
   secret: string;
   clock: Clock;
-  slowDown(visitor: Visitor): void;
+  slowDown(this: void, visitor: Visitor): void;
 }
 
 function welcome(on: SignIn, { secret, clock, slowDown }: WelcomeOn): People["welcome"] {
