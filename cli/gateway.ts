@@ -33,6 +33,9 @@ export interface DoorOptions {
 }
 
 const TIMEOUT_MS = 120_000;
+/** It reads the whole ledger. */
+const LONG: ReadonlySet<string> = new Set(["GET /admin/v1/ledger/audit"]);
+const LONG_MS = 60 * 60_000;
 
 /**
  * Where the gateway is and with which key: flags, environment, operator.json, the stored login. A gateway that is named
@@ -111,7 +114,10 @@ export function openGateway({ url, token }: Door): Gateway {
     call: (target, input) => {
       const { method, path, rest } = fill(target, input);
       return method === "GET"
-        ? ask(`${path}${printQuery(rest)}`, { method })
+        ? ask(`${path}${printQuery(rest)}`, {
+            method,
+            ...(LONG.has(target) && { signal: AbortSignal.timeout(LONG_MS) }),
+          })
         : ask(path, { method, body: JSON.stringify(rest) });
     },
   };
@@ -121,8 +127,9 @@ async function send(url: string, { token, ...init }: RequestInit & { token: stri
   passByProxy(new URL(url));
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    return await fetch(url, { ...init, headers, redirect: "manual", signal });
+    const signal = init.signal ?? AbortSignal.timeout(TIMEOUT_MS);
+    // Its own limit of five minutes of silence is none of ours.
+    return await fetch(url, { ...init, headers, redirect: "manual", signal, timeout: false } as RequestInit);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Problem(

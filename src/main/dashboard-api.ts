@@ -75,10 +75,10 @@ export interface DashboardApi {
 /** A link for whoever reads the terminal, as long as there is no account; null afterwards. */
 export async function firstRunLink(
   config: Config,
-  { url, dataKey }: { url: string; dataKey: Uint8Array },
+  { url, dataKey, clock }: { url: string; dataKey: Uint8Array; clock: Clock },
 ): Promise<string | null> {
   if (await anybodyHere(placeOf(config))) return null;
-  return linkTo("welcome", { url, token: firstRunToken(sessionSecret(dataKey), Date.now()) });
+  return linkTo("welcome", { url, token: firstRunToken(sessionSecret(dataKey), clock.nowMs()) });
 }
 
 export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
@@ -159,6 +159,7 @@ async function open(
   const origins = originsOf(config, rooms.address());
   const people = await openPeople({
     place: placeOf(config),
+    clock,
     secret: sessionSecret(rooms.dataKey),
     url,
     origins,

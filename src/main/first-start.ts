@@ -6,15 +6,15 @@ import { mintKey } from "../registry/secret.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
 import { createKey } from "../registry/api-keys.ts";
-import { allOrganizations, createOrganization } from "../registry/organizations.ts";
+import { createFirstOrganization } from "../registry/organizations.ts";
 
 const ACTOR = byItself("first start");
 const DEMO_CREDITS = nanoUsd(5n * NANO_PER_USD);
 
 /** Makes the demo organization in an empty store; returns its key's secret, or null when the store is in use already. */
 export async function firstStart(ledger: Ledger): Promise<string | null> {
-  if ((await allOrganizations(ledger)).length > 0) return null;
-  const organization = await createOrganization(ledger, { id: newId("org"), name: "Demo" }, ACTOR);
+  const organization = await createFirstOrganization(ledger, { id: newId("org"), name: "Demo" }, ACTOR);
+  if (organization === null) return null;
   // A purchase, so that the demo may call the preview models, which are for paid workspaces.
   const topUp = {
     organizationId: organization.id,

@@ -4,7 +4,7 @@ import { isOverloaded } from "../domain/overloaded.ts";
 import type { Format } from "../gateway/formats/format.ts";
 import { FORMATS } from "../gateway/formats/formats.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type Clock, systemClock } from "../lib/clock.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import type { Passwords } from "../people/sign-in.ts";
@@ -54,7 +54,7 @@ export interface StartPorts {
 
 /** What a start is given, each with what it is where nobody says. */
 type Process = Pick<StartPorts, "signal" | "onListening" | "passwords"> &
-  Required<Pick<StartPorts, "clock" | "log" | "jobs" | "formats" | "openStore" | "worker">>;
+  Required<Pick<StartPorts, "log" | "jobs" | "formats" | "openStore" | "worker">>;
 
 /** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */
 export async function start(config: Config, ports: StartPorts = {}): Promise<Running> {
@@ -62,7 +62,6 @@ export async function start(config: Config, ports: StartPorts = {}): Promise<Run
   const given: Process = {
     ...ports,
     log,
-    clock: ports.clock ?? systemClock,
     jobs: ports.jobs ?? jobsOn(log),
     formats: ports.formats ?? FORMATS,
     openStore: ports.openStore ?? openStore,
@@ -82,8 +81,8 @@ export async function start(config: Config, ports: StartPorts = {}): Promise<Run
 }
 
 async function startOn(store: OpenedStore, config: Config, given: Process): Promise<Running> {
-  const { ledger, sql } = store;
-  const { clock, jobs, worker, signal } = given;
+  const { ledger, sql, clock } = store;
+  const { jobs, worker, signal } = given;
   signal?.throwIfAborted();
   const providers = await openProviders(config.providers);
   let close = (): Promise<void> => providers.stop();
@@ -93,6 +92,7 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
       ledger,
       sql,
       clock,
+      dataKey: store.dataKey,
       targets: providers.targets,
       shared: store.look !== null,
       jobs,
@@ -102,7 +102,7 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
       await providers.stop();
     };
     signal?.throwIfAborted();
-    const gateway = await openPort(config, { ...given, store, providers, releases });
+    const gateway = await openPort(config, { ...given, clock, store, providers, releases });
     close = () => gateway.stop(); // or it would answer for ever, without a store
     given.onListening?.();
     // Its key is shown once, in the banner: a start that ends at a port that is taken makes none.
@@ -113,7 +113,7 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
     const signInLink =
       worker === "other"
         ? null
-        : await firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey });
+        : await firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey, clock });
     const stop = async (): Promise<void> => {
       await gateway.stop();
       await closeStore(store);

@@ -7,7 +7,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import type { Sql } from "../store/sql.ts";
 import { Breakers } from "../releases/breakers.ts";
-import { ensureDemoKey, keepDemoFresh, renewDemo } from "../releases/demo.ts";
+import { demoKeys, keepDemoFresh, renewDemo } from "../releases/demo.ts";
 import { Health, type HealthTarget } from "../releases/health.ts";
 import { Publisher, type ReleaseStore } from "../releases/publish.ts";
 import { readTrustedKeys, type ReleaseKey, type TrustedKeys } from "../releases/release-key.ts";
@@ -30,6 +30,7 @@ export interface ReleasesPorts {
   ledger: Ledger;
   sql: Sql;
   clock: Clock;
+  dataKey: Uint8Array;
   targets: HealthTarget[];
   /** Whether other gateways publish to the same store. */
   shared: boolean;
@@ -42,6 +43,7 @@ export async function openReleases({
   ledger,
   sql,
   clock,
+  dataKey,
   targets,
   shared,
   jobs,
@@ -50,7 +52,7 @@ export async function openReleases({
   const routeTable = new RouteTable({ clock, health });
   const breakers = new Breakers({ sql, clock, health });
   await breakers.load();
-  const { trusted, demoKey } = await signers(config);
+  const { trusted, demoKey } = await signers(config, dataKey);
   const publisher = new Publisher({ store: releaseStore(ledger, jobs), routeTable, trusted, clock });
   await publisher.load();
   const stopRenewal =
@@ -75,18 +77,18 @@ export async function openReleases({
 /** What publication needs of the registry. A release that is damaged is told of, and its route is closed. */
 const releaseStore = (ledger: Transactions, jobs: Jobs): ReleaseStore => ({
   publishRelease: (published, actor) => publishRelease(ledger, published, actor),
-  releases: () => newestReleases(ledger, (error) => jobs.failed("releases_load", error)),
+  releases: (routes) => newestReleases(ledger, (error) => jobs.failed("releases_load", error), routes),
   routes: () => allRoutes(ledger),
   setRouteDisabled: (route, disabled, reason, actor) =>
     setRouteDisabled(ledger, { route, disabled, reason }, actor),
 });
 
-async function signers({
-  trust,
-  dataDir,
-}: Config): Promise<{ trusted: TrustedKeys; demoKey: ReleaseKey | null }> {
+async function signers(
+  { trust, dataDir }: Config,
+  dataKey: Uint8Array,
+): Promise<{ trusted: TrustedKeys; demoKey: ReleaseKey | null }> {
   if (trust === null) {
-    const { key, trusted } = await ensureDemoKey(dataDir);
+    const { key, trusted } = await demoKeys({ dataDir, dataKey });
     return { trusted, demoKey: key };
   }
   const files = await Promise.all(trust.releaseKeys.map(readJson));

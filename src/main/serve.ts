@@ -40,6 +40,8 @@ export async function serve(config: Config): Promise<Running> {
       process.exit(1);
     });
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, jobs.guarded("stop", stopOrEnd));
+  // Whoever started the workers is gone: nobody would stop them, or replace one, and the next start would serve beside them.
+  if (worker !== null) process.on("disconnect", jobs.guarded("stop", stopOrEnd));
   const starting = start(config, { worker, log, jobs, signal: cancel.signal, onListening });
   const running = await starting.catch((error: unknown) =>
     cancel.signal.aborted ? new Promise<never>(() => {}) : Promise.reject(error),

@@ -13,6 +13,8 @@ import type { Sql } from "../store/sql.ts";
 
 export interface OpenedStore {
   ledger: Ledger;
+  /** What time it is for all gateways of this store: a shared one has one clock, its own, whatever theirs say. */
+  clock: Clock;
   /** Seals stored answers; keys the digests of identifiers, and signs receipts. */
   dataKey: Uint8Array;
   /** For what is away from the money path: payments, alerts, the dashboard. */
@@ -57,7 +59,7 @@ async function openSqlite(
     ...upkeep,
   });
   const { dataKey } = store;
-  return { ledger, dataKey, sql: sqliteSql(store), look: null, close: async () => store.close() };
+  return { ledger, clock, dataKey, sql: sqliteSql(store), look: null, close: async () => store.close() };
 }
 
 async function openPostgres(
@@ -65,16 +67,20 @@ async function openPostgres(
   url: string,
   { clock, jobs, formats, ...upkeep }: OpenOn,
 ): Promise<OpenedStore> {
-  const [{ openPostgresStore }, { openPostgresLedger }, { lookAt }, { postgresSql }] = await Promise.all([
-    import("../store/postgres.ts"),
-    import("../ledger/postgres/ledger.ts"),
-    import("../ledger/postgres/progress.ts"),
-    import("../store/postgres-sql.ts"),
-  ]);
+  const [{ openPostgresStore }, { openPostgresLedger }, { DatabaseClock }, { lookAt }, { postgresSql }] =
+    await Promise.all([
+      import("../store/postgres.ts"),
+      import("../ledger/postgres/ledger.ts"),
+      import("../ledger/database-clock.ts"),
+      import("../ledger/postgres/progress.ts"),
+      import("../store/postgres-sql.ts"),
+    ]);
   const store = await openPostgresStore(url, dataDir);
   try {
+    const databaseClock = new DatabaseClock();
     const ledger = await openPostgresLedger({
       store,
+      databaseClock,
       idempotency,
       rateDefaults: rateDefaultsOf(limits),
       printInterrupted: interruptedStreams(formats),
@@ -85,6 +91,7 @@ async function openPostgres(
     const { dataKey, pool } = store;
     return {
       ledger,
+      clock: clock ?? databaseClock,
       dataKey,
       sql: postgresSql(pool),
       look: (place, from) => lookAt(store, place, from),

@@ -1,5 +1,6 @@
 // Answers to forms by their key, kept in the store of people, so that a form which is sent twice acts once on whichever
 // worker it lands.
+import type { Clock } from "../lib/clock.ts";
 import type { People } from "./people.ts";
 import type { RememberedRow } from "./schema.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -10,7 +11,10 @@ const KEPT_MS = 86_400_000;
 const RUNS_MS = 60_000;
 const SWEEP_EVERY_MS = 3_600_000;
 
-export function answers({ records }: Pick<SignIn, "records">): Pick<People, "answers"> {
+export function answers(
+  { records }: Pick<SignIn, "records">,
+  clock: Pick<Clock, "nowMs">,
+): Pick<People, "answers"> {
   let sweptAtMs = 0;
   const at = (place: string) => [{ field: "place", value: place }];
   const sweep = async (nowMs: number): Promise<void> => {
@@ -22,7 +26,7 @@ export function answers({ records }: Pick<SignIn, "records">): Pick<People, "ans
   return {
     answers: {
       async claim(place, fingerprint) {
-        const nowMs = Date.now();
+        const nowMs = clock.nowMs();
         await sweep(nowMs);
         const late = [...at(place), { field: "expiresAt", operator: "lt" as const, value: nowMs }];
         await records.deleteMany({ model: MODEL, where: late });
@@ -38,7 +42,7 @@ export function answers({ records }: Pick<SignIn, "records">): Pick<People, "ans
         }
       },
       async keep(place, answer) {
-        const update = { answer, expiresAt: Date.now() + KEPT_MS };
+        const update = { answer, expiresAt: clock.nowMs() + KEPT_MS };
         await records.update({ model: MODEL, where: at(place), update });
       },
       forget: (place) => records.delete({ model: MODEL, where: at(place) }),

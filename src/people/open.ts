@@ -2,6 +2,7 @@
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { Arrival, Invitation, NewAccount, People, Visitor } from "./people.ts";
 import { Refusal } from "../domain/refusals.ts";
+import type { Clock } from "../lib/clock.ts";
 import { networkOf } from "../lib/networks.ts";
 import { accountPages, createAccount, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
 import { answers } from "./answers.ts";
@@ -19,6 +20,8 @@ import { Windows } from "../limits/window.ts";
 
 export interface PeopleOptions {
   place: PeoplePlace;
+  /** That of its store: what one gateway claims, another finds claimed. */
+  clock: Clock;
   secret: string;
   url: string;
   origins: string[];
@@ -32,15 +35,17 @@ export interface PeopleOptions {
 
 export async function openPeople(options: PeopleOptions): Promise<People> {
   const store = await openPeopleStore(options.place);
-  const { secret, url, origins, oidc, signInsPerMinute, passwords } = options;
+  const { clock, secret, url, origins, oidc, signInsPerMinute, passwords } = options;
   const on = await openSignIn({ store, secret, url, origins, oidc, signInsPerMinute, passwords });
   const sessions = sessionKeeping(on);
   const throttle = new Windows({ most: signInsPerMinute, windowMs: 60_000, kept: 10_000 });
+  const countTry = throttledBy(throttle, clock);
+  const slowDown = ({ address }: Visitor): void => countTry(networkOf(address ?? ""), "from this address");
   const endAll = (personId: string): Promise<unknown> => sessions.endSessions(personId, "all");
   /** Of the password of somebody who is signed in: whoever found a session open has tries at it, and takes none from another. */
   const slowGuesses = async (visitor: Visitor): Promise<void> => {
     const signedIn = await sessionOf(on, visitor);
-    if (signedIn !== null) countTry(throttle, `session ${signedIn.session.id}`, "with this sign-in");
+    if (signedIn !== null) countTry(`session ${signedIn.session.id}`, "with this sign-in");
   };
   const kept = invitations({ records: on.records, store });
   const members = memberships({ records: on.records, store }, endAll);
@@ -52,7 +57,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     ...operators(store, endAll),
     ...rules(on.records),
     ...usageViews(on),
-    ...answers(on),
+    ...answers(on, clock),
     invite: kept.invite,
     invitations: kept.invitations,
     withdrawInvitation: kept.withdrawInvitation,
@@ -68,13 +73,13 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
       oidc: oidc.map(({ id, name }) => ({ id, name })),
     }),
     sessionOf: (visitor) => sessionOf(on, visitor),
-    welcome: welcome(on, secret, throttle),
+    welcome: welcome(on, { secret, clock, slowDown }),
     async invitation(token) {
       const invitation = await kept.open(token);
       return { invitation, hasAccount: (await on.internal.findUserByEmail(invitation.email)) !== null };
     },
     async accept(token, { account, visitor }) {
-      slowDown(throttle, visitor);
+      slowDown(visitor);
       const invitation = await kept.open(token);
       const arrival = await arrive(on, { account, visitor, invitation }, { kept, members, token });
       const { organizationId, role } = invitation;
@@ -89,7 +94,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     },
     ...resets(on, {
       endAll,
-      slowDown: (visitor) => slowDown(throttle, visitor),
+      slowDown,
       ownerOfManagementKey: (id) => options.ownerOfManagementKey(id),
     }),
     close: () => store.close(),
@@ -138,11 +143,17 @@ async function arrive(
   }
 }
 
-function welcome(on: SignIn, secret: string, throttle: Windows): People["welcome"] {
+interface WelcomeOn {
+  secret: string;
+  clock: Clock;
+  slowDown(this: void, visitor: Visitor): void;
+}
+
+function welcome(on: SignIn, { secret, clock, slowDown }: WelcomeOn): People["welcome"] {
   const anybody = async (): Promise<boolean> => (await on.records.count({ model: "user" })) > 0;
   return async (token, account: NewAccount, visitor) => {
-    slowDown(throttle, visitor);
-    if (!isFirstRunToken(token, secret, Date.now()) || (await anybody())) throw usedLink();
+    slowDown(visitor);
+    if (!isFirstRunToken(token, secret, clock.nowMs()) || (await anybody())) throw usedLink();
     // Of all who come with a link, to whatever worker, one makes the first account.
     if (!(await reserveFirst(on))) throw usedLink();
     try {
@@ -165,16 +176,16 @@ const reserveFirst = ({ internal }: SignIn): Promise<boolean> =>
     expiresAt: new Date(Date.now() + FOR_EVER_MS),
   });
 
-const slowDown = (throttle: Windows, { address }: Visitor): void =>
-  countTry(throttle, networkOf(address ?? ""), "from this address");
-
-function countTry(throttle: Windows, by: string, whose: string): void {
-  const { fits, resetMs } = throttle.count(by, Date.now());
-  if (!fits)
-    throw new Refusal("rate_limit_exceeded", `Too many tries ${whose}. Wait a little.`, {
-      retryAfterMs: resetMs,
-    });
-}
+/** A clock that is set back keeps nobody waiting. */
+const throttledBy =
+  (throttle: Windows, clock: Clock) =>
+  (by: string, whose: string): void => {
+    const { fits, resetMs } = throttle.count(by, clock.monotonicMs());
+    if (!fits)
+      throw new Refusal("rate_limit_exceeded", `Too many tries ${whose}. Wait a little.`, {
+        retryAfterMs: resetMs,
+      });
+  };
 
 const usedLink = (): OperatorRefusal =>
   new OperatorRefusal(

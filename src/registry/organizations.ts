@@ -3,7 +3,7 @@ import type { Actor } from "../domain/actor.ts";
 import { openBalance } from "../ledger/balance.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
-import { ask, numberOf, type SqlRow, textOf } from "../store/sql.ts";
+import { ask, lock, numberOf, type Query, type SqlRow, textOf } from "../store/sql.ts";
 
 export interface OrganizationRecord {
   id: string;
@@ -15,14 +15,31 @@ export const createOrganization = (
   on: Transactions,
   { id, name }: { id: string; name: string },
   actor: Actor,
-): Promise<OrganizationRecord> =>
+): Promise<OrganizationRecord> => on.change(null, (nowMs) => create({ id, name }, actor, nowMs));
+
+/** The same in a store that has none; null in any other, also where another gateway makes its first one at this moment. */
+export const createFirstOrganization = (
+  on: Transactions,
+  { id, name }: { id: string; name: string },
+  actor: Actor,
+): Promise<OrganizationRecord | null> =>
   on.change(null, function* (nowMs) {
-    yield* ask("INSERT INTO organization (org_id, name, created_at) VALUES (?1, ?2, ?3)", [id, name, nowMs]);
-    yield* openBalance(id, nowMs);
-    const note = { actor, action: "organization.create", organizationId: id, target: id, after: { name } };
-    yield* appendAuditLine(note, nowMs);
-    return { id, name, createdAtMs: nowMs };
+    yield* lock("SELECT id FROM store_state WHERE id = 1", []);
+    const there = yield* ask("SELECT org_id FROM organization LIMIT 1");
+    return there.length > 0 ? null : yield* create({ id, name }, actor, nowMs);
   });
+
+function* create(
+  { id, name }: { id: string; name: string },
+  actor: Actor,
+  nowMs: number,
+): Query<OrganizationRecord> {
+  yield* ask("INSERT INTO organization (org_id, name, created_at) VALUES (?1, ?2, ?3)", [id, name, nowMs]);
+  yield* openBalance(id, nowMs);
+  const note = { actor, action: "organization.create", organizationId: id, target: id, after: { name } };
+  yield* appendAuditLine(note, nowMs);
+  return { id, name, createdAtMs: nowMs };
+}
 
 /** False where it is not called `from` any more: nothing was changed. */
 export const renameOrganization = (

@@ -6,7 +6,17 @@ import { findRelease, printRelease, storedRelease } from "../ledger/frozen-relea
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
 import { ANY_FOR_EACH, lockListOfRoutes } from "./rate-limits.ts";
-import { ask, flagOf, lock, numberOf, orNull, type Query, type SqlRow, textOf } from "../store/sql.ts";
+import {
+  ask,
+  flagOf,
+  inHundreds,
+  lock,
+  numberOf,
+  orNull,
+  type Query,
+  type SqlRow,
+  textOf,
+} from "../store/sql.ts";
 
 export interface RouteRecord {
   route: string;
@@ -69,17 +79,24 @@ const COVERED_SINCE = `(
   WHERE ended_at IS NULL OR ended_at < published_at
 )`;
 
-/** Newest release of each route; one that is damaged is told of and left out, which closes its route. */
+/** Newest release of each route, or of `routes` alone; one that is damaged is told of and left out, which closes its route. */
 export const newestReleases = (
   on: Reader,
   unreadable: (error: unknown) => void,
+  routes?: readonly string[],
 ): Promise<PublishedRelease[]> =>
   on.read(function* () {
-    const rows = yield* ask(
-      `SELECT r.manifest, r.jws, r.published_at, r.route, ${COVERED_SINCE} AS covered_since FROM route_state s
-       JOIN route_release r ON r.route = s.route AND r.version = s.highest_version ORDER BY s.route`,
-    );
-    return rows.flatMap((row) => publishedOf(row, unreadable));
+    const found: SqlRow[] = [];
+    for (const some of routes === undefined ? [null] : inHundreds(routes)) {
+      const among = some === null ? "" : `WHERE s.route IN (${some.map((_, n) => `?${n + 1}`).join(", ")})`;
+      const rows = yield* ask(
+        `SELECT r.manifest, r.jws, r.published_at, r.route, ${COVERED_SINCE} AS covered_since FROM route_state s
+         JOIN route_release r ON r.route = s.route AND r.version = s.highest_version ${among} ORDER BY s.route`,
+        [...(some ?? [])],
+      );
+      found.push(...rows);
+    }
+    return found.flatMap((row) => publishedOf(row, unreadable));
   });
 
 /** The release of this digest, however old; null when there is none. */
@@ -92,9 +109,14 @@ export const isModelReleased = async (on: Reader, model: string): Promise<boolea
 
 const SELECT_ROUTE = "SELECT route, highest_version, disabled, reason, since FROM route_state";
 
-export const allRoutes = (on: Reader): Promise<RouteRecord[]> =>
+/** `digest`: of its newest release; null where that is gone. */
+export const allRoutes = (on: Reader): Promise<(RouteRecord & { digest: string | null })[]> =>
   on.read(function* () {
-    return (yield* ask(`${SELECT_ROUTE} ORDER BY route`)).map(routeOf);
+    const rows = yield* ask(
+      `SELECT s.route, s.highest_version, s.disabled, s.reason, s.since, r.digest FROM route_state s
+       LEFT JOIN route_release r ON r.route = s.route AND r.version = s.highest_version ORDER BY s.route`,
+    );
+    return rows.map((row) => ({ ...routeOf(row), digest: orNull(row["digest"], textOf) }));
   });
 
 /** Null when no release was ever published for the route. */

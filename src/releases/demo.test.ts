@@ -3,7 +3,10 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensureDemoKey } from "./demo.ts";
+import { demoKeys } from "./demo.ts";
+import { generateReleaseKey } from "./release-key.ts";
+
+const DATA_KEY = new Uint8Array(32).fill(7);
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-demo-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -16,21 +19,34 @@ test.each([
 ])("%s in its file is told with the file and the way out, and left as it is", async (_, content) => {
   const path = join(mkdtempSync(join(folder, "a-")), "demo-release.private.jwk");
   writeFileSync(path, content);
-  const said = await ensureDemoKey(join(path, "..")).then(() => "", String);
-  expect(said).toStartWith(`Error: ${path}, which signs the demo models, cannot be used (`);
-  expect(said).toContain("put it back from a backup, or move it away");
+  const said = await demoKeys({ dataDir: join(path, ".."), dataKey: DATA_KEY }).then(() => "", String);
+  expect(said).toStartWith(
+    `Error: ${path}, with which an earlier version signed the demo models, cannot be used (`,
+  );
+  expect(said).toContain("move it away: the next start signs them anew");
   expect(readFileSync(path, "utf8")).toBe(content);
 });
 
 test("a folder in its place is told", async () => {
   const dataDir = mkdtempSync(join(folder, "b-"));
   mkdirSync(join(dataDir, "demo-release.private.jwk"));
-  const said = await ensureDemoKey(dataDir).then(() => "", String);
-  expect(said).toContain("demo-release.private.jwk, which signs the demo models, cannot be used (EISDIR");
+  const said = await demoKeys({ dataDir, dataKey: DATA_KEY }).then(() => "", String);
+  expect(said).toContain(
+    "demo-release.private.jwk, with which an earlier version signed the demo models, cannot be used (EISDIR",
+  );
 });
 
-test("what was made is read again, and is one key", async () => {
-  const dataDir = join(folder, "new");
-  const [first, second] = [await ensureDemoKey(dataDir), await ensureDemoKey(dataDir)];
-  expect(second.key.kid).toBe(first.key.kid);
+test("one key for all who share a data key, another one for others; that of an earlier program stays trusted", async () => {
+  const dataDir = mkdtempSync(join(folder, "c-"));
+  const { privateJwk, kid } = await generateReleaseKey();
+  writeFileSync(join(dataDir, "demo-release.private.jwk"), JSON.stringify(privateJwk));
+  const [earlier, fresh, other] = [
+    await demoKeys({ dataDir, dataKey: DATA_KEY }),
+    await demoKeys({ dataDir: join(folder, "none"), dataKey: DATA_KEY }),
+    await demoKeys({ dataDir: join(folder, "none"), dataKey: new Uint8Array(32).fill(8) }),
+  ];
+  expect(earlier.key.kid).toBe(fresh.key.kid);
+  expect([...earlier.trusted.keys()]).toEqual([fresh.key.kid, kid]);
+  expect([...fresh.trusted.keys()]).toEqual([fresh.key.kid]);
+  expect(other.key.kid).not.toBe(fresh.key.kid);
 });

@@ -1,9 +1,9 @@
 // The releases of a gateway without any configuration (interfaces.md §3): four demo models on the built-in simulator,
-// signed with a key pair of its own in the data directory and renewed before they expire.
+// signed with a key drawn from the data key, which all gateways of a store share, and renewed before they expire.
 import { byItself } from "../domain/actor.ts";
-import { link, mkdir, readFile, unlink, writeFile } from "node:fs/promises";
+import { createHmac, createPrivateKey } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { randomBase62 } from "../lib/id.ts";
 import { messageOf } from "../lib/message.ts";
 import type { Manifest } from "../domain/release.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -11,16 +11,11 @@ import type { Jobs } from "../lib/jobs.ts";
 import { freezeRelease } from "../domain/freeze-release.ts";
 import { type ManifestInput, parseManifest } from "./manifest.ts";
 import type { Publisher } from "./publish.ts";
-import {
-  generateReleaseKey,
-  readReleaseKey,
-  readTrustedKeys,
-  type ReleaseKey,
-  type TrustedKeys,
-} from "./release-key.ts";
+import { readReleaseKey, readTrustedKeys, type ReleaseKey, type TrustedKeys } from "./release-key.ts";
 import type { RouteTable } from "./route-table.ts";
 import { signRelease } from "./signature.ts";
 
+/** Of earlier programs: a key of one data directory alone. */
 const KEY_FILE = "demo-release.private.jwk";
 const DAY_MS = 86_400_000;
 const LIFETIME_MS = 30 * DAY_MS;
@@ -94,15 +89,35 @@ const DEMO: readonly Omit<ManifestInput, "version">[] = [
 const demoManifests = (version = 1): Manifest[] =>
   DEMO.map((manifest) => parseManifest({ ...manifest, version }));
 
-/** The demo's own signing key, made on first need (file mode 0600). */
-export async function ensureDemoKey(dataDir: string): Promise<{ key: ReleaseKey; trusted: TrustedKeys }> {
+/**
+ * The demo's own signing key: one for all gateways of a store, or each would close what another one has signed. What an earlier
+ * program signed with the key of this directory stays open.
+ */
+export async function demoKeys({
+  dataDir,
+  dataKey,
+}: {
+  dataDir: string;
+  dataKey: Uint8Array;
+}): Promise<{ key: ReleaseKey; trusted: TrustedKeys }> {
+  const jwk = drawnFrom(dataKey);
   const path = join(dataDir, KEY_FILE);
   try {
-    const jwk = (await readIfThere(path)) ?? (await makeKey(dataDir, path));
-    return { key: await readReleaseKey(jwk), trusted: await readTrustedKeys([jwk]) };
+    const earlier = await readIfThere(path);
+    const trusted = await readTrustedKeys(earlier === null ? [jwk] : [jwk, earlier]);
+    return { key: await readReleaseKey(jwk), trusted };
   } catch (error) {
     throw unusable(path, error);
   }
+}
+
+/** What stands before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410). */
+const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
+
+function drawnFrom(dataKey: Uint8Array): object {
+  const seed = createHmac("sha256", dataKey).update("release key of the demo").digest();
+  const key = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
+  return key.export({ format: "jwk" });
 }
 
 function unusable(path: string, error: unknown): Error {
@@ -113,7 +128,7 @@ function unusable(path: string, error: unknown): Error {
       { cause: error },
     );
   return new Error(
-    `${path}, which signs the demo models, cannot be used (${said}); put it back from a backup, or move it away: the next start makes another one, and signs them with that`,
+    `${path}, with which an earlier version signed the demo models, cannot be used (${said}); move it away: the next start signs them anew`,
     { cause: error },
   );
 }
@@ -171,26 +186,4 @@ async function readIfThere(path: string): Promise<unknown> {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
     throw error;
   }
-}
-
-/** Writes the whole file under another name first: a crash leaves a key or none, never half of one. */
-async function makeKey(dataDir: string, path: string): Promise<unknown> {
-  const { privateJwk } = await generateReleaseKey();
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const draft = `${path}.${randomBase62(8)}`;
-  await writeFile(draft, `${JSON.stringify(privateJwk, null, 2)}\n`, {
-    mode: 0o600,
-    flag: "wx",
-    flush: true,
-  });
-  try {
-    await link(draft, path);
-  } catch (error) {
-    // Another gateway of this directory made it just now: one key for all of them.
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return await readIfThere(path);
-    throw error;
-  } finally {
-    await unlink(draft);
-  }
-  return privateJwk;
 }

@@ -20,7 +20,12 @@ const NOW_MS = Date.parse("2026-06-01");
 const DAY_MS = 86_400_000;
 const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 };
 
-function storeOf(): ReleaseStore & { kept: Map<string, { release: Release; jws: string }> } {
+function storeOf(): ReleaseStore & {
+  kept: Map<string, { release: Release; jws: string }>;
+  /** How many releases each question was answered with. */
+  answers: number[];
+} {
+  const answers: number[] = [];
   const kept = new Map<string, { release: Release; jws: string }>();
   const off = new Set<string>();
   const switchOf = (route: string) => ({
@@ -32,6 +37,7 @@ function storeOf(): ReleaseStore & { kept: Map<string, { release: Release; jws: 
   });
   return {
     kept,
+    answers,
     publishRelease: async (published) => {
       const before = kept.get(published.release.route)?.release;
       if (before !== undefined && before.version >= published.release.version)
@@ -41,9 +47,13 @@ function storeOf(): ReleaseStore & { kept: Map<string, { release: Release; jws: 
       kept.set(published.release.route, published);
       return { kind: "published" };
     },
-    releases: async () =>
-      [...kept.values()].map((published) => ({ ...published, publishedAtMs: 0, coveredSinceMs: 0 })),
-    routes: async () => [...kept.keys()].map(switchOf),
+    releases: async (routes = [...kept.keys()]) => {
+      const found = [...kept].filter(([route]) => routes.includes(route)).map(([, published]) => published);
+      answers.push(found.length);
+      return found.map((published) => ({ ...published, publishedAtMs: 0, coveredSinceMs: 0 }));
+    },
+    routes: async () =>
+      [...kept].map(([route, { release }]) => ({ ...switchOf(route), digest: release.digest })),
     setRouteDisabled: async (route, disabled) => {
       if (!kept.has(route)) return null;
       if (disabled) off.add(route);
@@ -53,9 +63,9 @@ function storeOf(): ReleaseStore & { kept: Map<string, { release: Release; jws: 
   };
 }
 
-const manifest = (version: number) =>
+const manifest = (version: number, model = "m") =>
   parseManifest({
-    model: "m",
+    model,
     provider: "a",
     upstream_model: "u",
     region: "r",
@@ -84,6 +94,27 @@ function publisherOf(trusted: TrustedKeys, store = storeOf()) {
 }
 
 describe("publication", () => {
+  test("of what another gateway published only that is read and verified again", async () => {
+    const { key, trusted } = await keyPair();
+    const { publisher: elsewhere, store } = publisherOf(trusted);
+    const put = async (version: number, model: string): Promise<void> => {
+      const jws = await signRelease(manifest(version, model), key, { expiresInMs: DAY_MS, nowMs: NOW_MS });
+      expect(await elsewhere.publish(jws, byItself("t"))).toMatchObject({ kind: "published" });
+    };
+    for (const model of ["m1", "m2", "m3"]) await put(1, model);
+    const { publisher, routeTable } = publisherOf(trusted, store);
+    await publisher.load();
+    await put(2, "m2");
+    await put(1, "m4");
+    await publisher.load();
+    await publisher.load();
+    expect(store.answers).toEqual([3, 2]);
+    const serving = ["m1", "m2", "m3", "m4"].map(
+      (model) => routeTable.candidates(model, "org_a")[0]?.version,
+    );
+    expect(serving).toEqual([1, 2, 1, 1]);
+  });
+
   test("a signed release is served at once; the very same one again is no news", async () => {
     const { key, trusted } = await keyPair();
     const { publisher, routeTable } = publisherOf(trusted);

@@ -25,9 +25,10 @@ export interface ReleaseStore {
     published: { release: Release; jws: string },
     actor: Actor,
   ): Promise<{ kind: "published" } | { kind: "rolled_back"; highest: number } | { kind: "repeated" }>;
-  /** The newest release of each route. */
-  releases(): Promise<readonly StoredRelease[]>;
-  routes(): Promise<readonly RouteSwitch[]>;
+  /** The newest release of each route, or of these alone. */
+  releases(routes?: readonly string[]): Promise<readonly StoredRelease[]>;
+  /** `digest`: of its newest release. */
+  routes(): Promise<readonly (RouteSwitch & { digest: string | null })[]>;
   /** Null when there is no such route. */
   setRouteDisabled(
     route: string,
@@ -49,6 +50,9 @@ export type PublishOutcome =
   | { kind: "refused"; reason: string; param: string | null; step: ReleaseStep };
 
 export class Publisher {
+  /** By route, as they were verified: a release never changes, nor do the trusted keys of a process. */
+  private readonly known = new Map<string, Shelved>();
+
   constructor(private readonly ports: PublisherPorts) {}
 
   /** The newest release of each route, as it is stored now. */
@@ -56,11 +60,23 @@ export class Publisher {
     return await this.ports.store.releases();
   }
 
-  /** Fills the route table from the store, verifying every signature again: a key that lost its trust closes its routes. */
+  /**
+   * Fills the route table from the store, verifying at the first time every signature again: a key that lost its trust closes its
+   * routes. Later only what is new is read and verified, or each publication would stop all gateways for as long as a start takes.
+   */
   async load(): Promise<void> {
     const { store, routeTable } = this.ports;
-    const [stored, switches] = await Promise.all([store.releases(), store.routes()]);
-    const releases = await Promise.all(stored.map((entry) => this.reverify(entry)));
+    const switches = await store.routes();
+    const fresh = switches
+      .filter(({ route, digest }) => this.known.get(route)?.release.digest !== digest)
+      .map(({ route }) => route);
+    if (fresh.length > 0) {
+      const stored = await store.releases(fresh.length === switches.length ? undefined : fresh);
+      const verified = await Promise.all(stored.map((entry) => this.reverify(entry)));
+      for (const route of fresh) this.known.delete(route); // one that cannot be read closes its route
+      for (const shelved of verified) this.known.set(shelved.release.route, shelved);
+    }
+    const releases = switches.flatMap(({ route }) => this.known.get(route) ?? []);
     routeTable.load({ releases, switches });
   }
 
@@ -68,7 +84,7 @@ export class Publisher {
   async publish(jws: string, actor: Actor): Promise<PublishOutcome> {
     const { store, routeTable } = this.ports;
     try {
-      const release = await this.verified(jws, { acceptExpired: false });
+      const release = await this.verified(jws, { published: false });
       const outcome = await store.publishRelease({ release, jws }, actor);
       if (outcome.kind === "rolled_back") throw rollback(release, outcome.highest);
       if (outcome.kind === "published") routeTable.put(release);
@@ -81,11 +97,11 @@ export class Publisher {
   /** What `publish` would say, without publishing: signature, trust and manifest, then version, then expiry. */
   async verify(jws: string): Promise<PublishOutcome> {
     try {
-      const { route, version } = await this.verified(jws, { acceptExpired: true });
+      const { route, version } = await this.verified(jws, { published: true });
       const stored = (await this.ports.store.routes()).find((row) => row.route === route);
       if (stored !== undefined && version <= stored.highestVersion)
         throw rollback({ route, version }, stored.highestVersion);
-      return { kind: "published", release: await this.verified(jws, { acceptExpired: false }) };
+      return { kind: "published", release: await this.verified(jws, { published: false }) };
     } catch (error) {
       return refusedBy(error);
     }
@@ -117,7 +133,7 @@ export class Publisher {
 
   private async reverify({ release, jws, coveredSinceMs }: StoredRelease): Promise<Shelved> {
     try {
-      const verified = await this.verified(jws, { acceptExpired: true });
+      const verified = await this.verified(jws, { published: true });
       return { release: verified, trusted: true, coveredSinceMs };
     } catch (error) {
       if (error instanceof ReleaseError) return { release, trusted: false, coveredSinceMs };
@@ -125,7 +141,7 @@ export class Publisher {
     }
   }
 
-  private async verified(jws: string, how: { acceptExpired: boolean }): Promise<Release> {
+  private async verified(jws: string, how: { published: boolean }): Promise<Release> {
     const { trusted, clock } = this.ports;
     const { claims, kid } = await verifyRelease(jws, trusted, { ...how, nowMs: clock.nowMs() });
     const { manifest, issuedAtMs, expiresAtMs } = claims;

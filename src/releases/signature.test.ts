@@ -108,8 +108,16 @@ test("an expired release is refused at publication, and known for what it is aft
   const jws = await sign(MANIFEST, 60_000);
   expect(await reasonOf(jws, trusted, NOW_MS + 59_999)).toBe("accepted");
   expect(await reasonOf(jws, trusted, NOW_MS + 60_000)).toBe("expired");
-  const { claims } = await verifyRelease(jws, trusted, { nowMs: NOW_MS + DAY_MS, acceptExpired: true });
+  const { claims } = await verifyRelease(jws, trusted, { nowMs: NOW_MS + DAY_MS, published: true });
   expect(claims.expiresAtMs).toBe(NOW_MS + 60_000);
+});
+
+test("one that was issued later than now is refused at publication; a clock that is wrong afterwards closes nothing", async () => {
+  const jws = await sign(MANIFEST);
+  expect(await reasonOf(jws, trusted, NOW_MS - 300_000)).toBe("accepted");
+  expect(await reasonOf(jws, trusted, NOW_MS - 301_000)).toBe("claims");
+  const { claims } = await verifyRelease(jws, trusted, { nowMs: NOW_MS - DAY_MS, published: true });
+  expect(claims.issuedAtMs).toBe(NOW_MS);
 });
 
 test("claims that are absent, absurd, or contradict the manifest are refused", async () => {

@@ -48,13 +48,14 @@ function signed(manifest: Manifest): object {
 }
 
 /**
- * Verifies signature and claims of a release at `nowMs`. `acceptExpired` is for releases already published: an expired
- * one is still the newest of its route, and makes it stale. Throws `ReleaseError`.
+ * Verifies signature and claims of a release at `nowMs`. `published`: when it was issued was judged when it came, and a
+ * clock that is wrong today closes no route over it; an expired one is still the newest of its route, and makes it stale.
+ * Throws `ReleaseError`.
  */
 export async function verifyRelease(
   jws: string,
   trusted: TrustedKeys,
-  { nowMs = Date.now(), acceptExpired = false }: { nowMs?: number; acceptExpired?: boolean } = {},
+  { nowMs = Date.now(), published = false }: { nowMs?: number; published?: boolean } = {},
 ): Promise<{ claims: ReleaseClaims; kid: string }> {
   const kid = headerOf(jws);
   const key = trusted.get(kid);
@@ -63,8 +64,11 @@ export async function verifyRelease(
       "unknown_key",
       `The release is signed by ${printable(kid)}, which is not a trusted key.`,
     );
-  const claims = checkClaims(await verifiedPayload(jws, key), nowMs);
-  if (!acceptExpired && claims.expiresAtMs <= nowMs)
+  const claims = checkClaims(await verifiedPayload(jws, key));
+  if (published) return { claims, kid };
+  if (claims.issuedAtMs > nowMs + CLOCK_SKEW_MS)
+    throw new ReleaseError("claims", "The release was issued in the future.", "iat");
+  if (claims.expiresAtMs <= nowMs)
     throw new ReleaseError("expired", `The release expired at ${printTime(claims.expiresAtMs)}.`);
   return { claims, kid };
 }
@@ -109,7 +113,7 @@ const claimsSchema = z.object({
   release: z.unknown(),
 });
 
-function checkClaims(payload: unknown, nowMs: number): ReleaseClaims {
+function checkClaims(payload: unknown): ReleaseClaims {
   const parsed = claimsSchema.safeParse(payload);
   if (!parsed.success) {
     const claim = String(parsed.error.issues[0]?.path[0] ?? "release");
@@ -117,7 +121,7 @@ function checkClaims(payload: unknown, nowMs: number): ReleaseClaims {
   }
   const { sub, ver, iat, exp, release } = parsed.data;
   const manifest = parseManifest(release);
-  const wrong = contradictionOf({ sub, ver, iat, exp, manifest, nowMs });
+  const wrong = contradictionOf({ sub, ver, iat, exp, manifest });
   if (wrong !== null) throw new ReleaseError("claims", wrong.message, wrong.claim);
   return { manifest, issuedAtMs: iat * 1000, expiresAtMs: exp * 1000 };
 }
@@ -128,15 +132,12 @@ function contradictionOf(said: {
   iat: number;
   exp: number;
   manifest: Manifest;
-  nowMs: number;
 }): { claim: string; message: string } | null {
-  const { sub, ver, iat, exp, manifest, nowMs } = said;
+  const { sub, ver, iat, exp, manifest } = said;
   if (sub !== manifest.route)
     return { claim: "sub", message: "The claim sub is not the route of the manifest." };
   if (ver !== manifest.version)
     return { claim: "ver", message: "The claim ver is not the version of the manifest." };
-  if (iat * 1000 > nowMs + CLOCK_SKEW_MS)
-    return { claim: "iat", message: "The release was issued in the future." };
   if (exp <= iat) return { claim: "exp", message: "The release expires before it was issued." };
   if ((exp - iat) * 1000 > LIFETIME_MAX_MS)
     return { claim: "exp", message: "The release is valid for more than 400 days." };

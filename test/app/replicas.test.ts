@@ -1,11 +1,12 @@
 // Two gateways on one PostgreSQL: a person is signed in at both or at neither, and a form acts once wherever it lands.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { type Running, start } from "../../src/main/gateway.ts";
+import { allOrganizations } from "../../src/registry/organizations.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { askForCodes, poll } from "../support/device.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
@@ -20,9 +21,9 @@ let here: Browser;
 let there: Browser;
 let email: string;
 
-async function run(dataDir: string): Promise<Running> {
+async function run(dataDir: string, on = database): Promise<Running> {
   const config = loadConfig({ env: {}, cwd: dataDir, flags: { port: "0", dataDir } });
-  config.databaseUrl = database.url;
+  config.databaseUrl = on.url;
   config.publicUrl = PUBLIC;
   config.signIn.perMinute = 1000;
   return await start(config, { log: createLog("silent") });
@@ -32,8 +33,7 @@ beforeAll(async () => {
   database = await (await testPostgres()).migrated();
   const [one = "", two = ""] = folders;
   const first = await run(one);
-  // Without the key of the demo's releases the models were stale at the second gateway.
-  for (const key of ["data.key", "demo-release.private.jwk"]) copyFileSync(join(one, key), join(two, key));
+  copyFileSync(join(one, "data.key"), join(two, "data.key"));
   gateways = [first, await run(two)];
 });
 afterAll(async () => {
@@ -46,6 +46,20 @@ const browsers = (): [Browser, Browser] => [
   new Browser(gateways[0].url, PUBLIC),
   new Browser(gateways[1].url, PUBLIC),
 ];
+
+test("the demo's models are served by both, whichever started last: they share the data key and nothing else", async () => {
+  const chat = async ({ url }: Running): Promise<number> => {
+    const body = { model: "plain-1", messages: [{ role: "user", content: "Hello" }], max_tokens: 5 };
+    const { status } = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateways[0].demoKey}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return status;
+  };
+  await Bun.sleep(1_500); // each has looked at what the other one published
+  expect(await Promise.all(gateways.map(chat))).toEqual([200, 200]);
+});
 
 test("of two links one makes the first account, at whichever gateway it is used", async () => {
   const links = gateways.map(({ signInLink }) => tokenOf(signInLink));
@@ -171,4 +185,23 @@ test("a breaker that is opened at one gateway holds at the other one", async () 
   await reads(models, new Set(["unhealthy"]));
   await here.app("POST /operator/providers/{provider}/close", at);
   await waitFor(async () => !(await models()).has("unhealthy"), "the closed breaker");
+});
+
+test("of gateways that start together on an empty database one makes the demo organization, its credits and its key", async () => {
+  const empty = await (await testPostgres()).database();
+  const places = [1, 2, 3].map(() => mkdtempSync(join(tmpdir(), "tollgate-together-")));
+  const started = await Promise.all(
+    places.map((dataDir) => {
+      writeFileSync(join(dataDir, "data.key"), new Uint8Array(32).fill(7), { mode: 0o600 });
+      return run(dataDir, empty);
+    }),
+  );
+  try {
+    expect(started.filter(({ demoKey }) => demoKey !== null)).toHaveLength(1);
+    for (const { ledger } of started) expect(await allOrganizations(ledger)).toHaveLength(1);
+  } finally {
+    for (const gateway of started) await gateway.stop();
+    await empty.drop();
+    for (const folder of places) rmSync(folder, { recursive: true, force: true });
+  }
 });

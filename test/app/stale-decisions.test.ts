@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { OperatorRefusal } from "../../src/domain/operator-refusals.ts";
 import type { People, Visitor } from "../../src/people/people.ts";
 import type { Role } from "../../src/domain/roles.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { firstRunToken } from "../../src/people/first-run.ts";
 import { openPeople } from "../../src/people/open.ts";
 import { PASSWORD } from "../support/browser.ts";
@@ -27,6 +28,7 @@ describe.each([...STORES])("%s", (store: Store) => {
   beforeAll(async () => {
     if (store === "postgres") database = await (await testPostgres()).migrated();
     people = await openPeople({
+      clock: systemClock,
       place: { dataDir, databaseUrl: database?.url ?? null },
       secret: SECRET,
       url: "http://localhost:1",

@@ -2,7 +2,7 @@
 // reset, writers meet, locks are left behind, instances are evicted while they live, and somebody plants lies.
 import { byItself } from "../../src/domain/actor.ts";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -77,6 +77,22 @@ async function atLocks(): Promise<number> {
   );
   return rows[0]?.n ?? 0;
 }
+
+test("one that was evicted comes back under a new number though its directory takes nothing", async () => {
+  await open();
+  const file = join(folder, `instance-${process.pid}.json`);
+  rmSync(file);
+  mkdirSync(file);
+  try {
+    await admin.query("UPDATE instance SET condemned = true");
+    await until(async () => {
+      const { rows } = await admin.query("SELECT 1 FROM instance WHERE NOT condemned");
+      return rows.length === 1;
+    });
+  } finally {
+    rmSync(file, { recursive: true });
+  }
+}, 30_000);
 
 describe("PostgreSQL: lost answers", () => {
   let proxy: CuttingProxy;

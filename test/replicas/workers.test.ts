@@ -80,6 +80,51 @@ test("three workers on one port: all serve, one that dies is replaced, SIGTERM e
   }
 }, 120_000);
 
+test("workers whose parent was killed end by themselves, and what they answer is answered to its end", async () => {
+  const database = await (await testPostgres()).database();
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-workers-"));
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  const serve = Bun.spawn([PROGRAM, "serve", "--workers", "2", "--port", "0"], {
+    cwd: folder,
+    env: { ...process.env, DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: "silent" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  const workers = async (): Promise<number[]> => {
+    const { rows } = await admin.query<{ pid: number }>(
+      "SELECT split_part(name, ' ', 2)::int AS pid FROM instance WHERE lease_until > 0",
+    );
+    return rows.map(({ pid }) => pid);
+  };
+  let pids: number[] = [];
+  try {
+    const { baseUrl, key } = await banner(serve.stdout);
+    while ((pids = await workers()).length < 2) await Bun.sleep(50);
+    const response = await fetch(`${baseUrl}/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        model: "base-preview-v1",
+        messages: [{ role: "user", content: "Hello" }],
+        stream: true,
+      }),
+    });
+    serve.kill("SIGKILL");
+    await serve.exited;
+    expect(await response.text()).toEndWith("data: [DONE]\n\n");
+    await reads(async () => pids.filter(isRunning), []);
+    expect(await workers()).toEqual([]); // each gave its lease back
+  } finally {
+    serve.kill("SIGKILL");
+    for (const pid of pids.filter(isRunning)) process.kill(pid, "SIGKILL");
+    await admin.end();
+    await database.drop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 120_000);
+
 test("the embedded store is one process's: more workers are refused", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-workers-"));
   const { DATABASE_URL: _, ...env } = process.env;

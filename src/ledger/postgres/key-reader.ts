@@ -2,6 +2,7 @@
 // statement, on a connection of its own, so that neither a long page nor a batch stands before it.
 import type { Client } from "pg";
 import { overloaded } from "../../domain/overloaded.ts";
+import { messageOf } from "../../lib/message.ts";
 import { atEndOfTurn } from "../../lib/turn.ts";
 import { toldAway } from "../../store/postgres-error.ts";
 import { text } from "../cell.ts";
@@ -22,8 +23,8 @@ const KEYS_NOW = byRows(
    JOIN api_key k ON k.org_id = asked.org_id AND k.key_id = asked.key_id`,
 );
 
-/** So long after a failed attempt to connect nobody tries again. */
-const AWAY_MS = 100;
+/** So long after a failed attempt to connect nobody tries again; then it is tried, whether anybody asks or not. */
+const AWAY_MS = 250;
 
 type Rows = ReadonlyMap<string, KeyRow>;
 
@@ -35,10 +36,22 @@ interface Question {
 
 export class KeyReader {
   private client: Promise<Client> | null = null;
-  private awayUntilMs = 0;
+  private failure: unknown = null;
+  private again: ReturnType<typeof setTimeout> | undefined;
+  private closed = false;
   private question: Question | null = null;
 
   constructor(private readonly connect: () => Promise<Client>) {}
+
+  /** Connects, so that the first request need not, and so that a gateway without this connection says so. */
+  async open(): Promise<void> {
+    await this.connected().catch(() => {}); // tried again until it is there
+  }
+
+  /** Why no key can be read; null while one can, as far as anybody knows. */
+  get trouble(): string | null {
+    return this.failure === null ? null : messageOf(this.failure);
+  }
 
   /** Read after this was called. Undefined when there is no such key; throws `Refusal("overloaded")` without a database. */
   async read(organizationId: string, keyId: string): Promise<KeyRow | undefined> {
@@ -49,6 +62,8 @@ export class KeyReader {
   }
 
   async close(): Promise<void> {
+    this.closed = true;
+    clearTimeout(this.again);
     await (await this.client?.catch(() => null))?.end().catch(() => {}); // it may be gone already
   }
 
@@ -78,21 +93,33 @@ export class KeyReader {
 
   private connected(): Promise<Client> {
     if (this.client !== null) return this.client;
-    if (performance.now() < this.awayUntilMs) return Promise.reject(overloaded());
+    if (this.closed || this.again !== undefined) return Promise.reject(overloaded());
     const connection = this.connect();
     this.client = connection;
     connection.then(
-      (client) => client.once("end", () => this.forget(connection)),
-      () => {
-        this.awayUntilMs = performance.now() + AWAY_MS;
+      (client) => {
+        this.failure = null;
+        client.once("end", () => this.forget(connection));
+      },
+      (error: unknown) => {
+        this.failure = error;
         this.forget(connection);
       },
     );
     return connection;
   }
 
-  /** The next question connects anew. */
+  /** It is made anew, at once where it was lost. */
   private forget(connection: Promise<Client>): void {
-    if (this.client === connection) this.client = null;
+    if (this.client !== connection) return;
+    this.client = null;
+    if (this.closed) return;
+    this.again = setTimeout(() => this.tryAgain(), this.failure === null ? 0 : AWAY_MS);
+    this.again.unref();
+  }
+
+  private tryAgain(): void {
+    this.again = undefined;
+    this.connected().catch(() => {}); // noted where it is made
   }
 }

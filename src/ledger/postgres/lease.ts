@@ -74,7 +74,11 @@ export class Lease {
   private async begin(): Promise<void> {
     const epoch = await this.store.nextEpoch();
     const name = `${hostname()} ${process.pid} ${randomBase62(8)}`;
-    this.ports.begins(name);
+    try {
+      this.ports.begins(name);
+    } catch (error) {
+      this.ports.jobs.failed("ledger_lease", error); // what it leaves is then ended when its lease has run out
+    }
     const askedAtMs = performance.now();
     const [row] = await askOnce(
       this.store.pool,

@@ -63,6 +63,8 @@ export interface PostgresLedgerPorts {
   store: PostgresStore;
   /** What rows are stamped with; left out, the database's own clock, which all gateways agree on. */
   clock?: Clock;
+  /** Told by each batch and renewal what time it is there; its own where nobody else goes by it. */
+  databaseClock?: DatabaseClock;
   idempotency: { bodyRetentionMs: number; tombstoneRetentionMs: number };
   printInterrupted: PrintInterrupted;
   /** Between two runs of the sweeper, milliseconds. */
@@ -145,7 +147,7 @@ class PostgresLedger {
   }
 
   static async open(ports: PostgresLedgerPorts): Promise<PostgresLedger> {
-    const clock = new DatabaseClock();
+    const clock = ports.databaseClock ?? new DatabaseClock();
     const previous = new PreviousInstances(ports.store.dataDirectory);
     const left = previous.left();
     const jobs = ports.jobs ?? jobsOnStderr();
@@ -163,7 +165,7 @@ class PostgresLedger {
   /** Ends what earlier processes left, then keeps doing so. */
   private async begin(left: ReturnType<PreviousInstances["left"]>): Promise<void> {
     const { pool } = this.ports.store;
-    await this.writers.open();
+    await Promise.all([this.writers.open(), this.keyReader.open()]);
     await makeMonths(pool, this.nowMs());
     await this.unlessBroken("ledger_spool", () => this.settleSpooled());
     await evictInstances(pool, "returned");
@@ -217,8 +219,11 @@ class PostgresLedger {
       audit: oneAtATime(() =>
         available(auditPostgres({ url: store.url, dataKey: store.dataKey, nowMs: this.nowMs() })),
       ),
-      ready: () => this.ready(),
-      trouble: () => this.writers.trouble ?? (this.lease.valid ? "a statement got no answer" : "no lease"),
+      ready: () => this.ready() && this.keyReader.trouble === null,
+      trouble: () =>
+        this.writers.trouble ??
+        this.keyReader.trouble ??
+        (this.lease.valid ? "a statement got no answer" : "no lease"),
       pulse: () => this.pulse.read(this.writers.waiting),
       close: () => this.close(),
     };

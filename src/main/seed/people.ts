@@ -2,6 +2,7 @@
 import type { Actor } from "../../domain/actor.ts";
 import type { AuditNote } from "../../domain/audit-note.ts";
 import type { Config } from "../../config/config.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { firstRunToken } from "../../people/first-run.ts";
 import { openPeople } from "../../people/open.ts";
 import type { People, Person } from "../../people/people.ts";
@@ -31,6 +32,7 @@ export const openSeededPeople = (
 ): Promise<People> =>
   openPeople({
     passwords,
+    clock: systemClock,
     place: { dataDir: config.dataDir, databaseUrl: config.databaseUrl },
     secret: sessionSecret(dataKey),
     url: "http://localhost",

@@ -16,7 +16,7 @@ import { allOrganizations, createOrganization } from "../../registry/organizatio
 import type { Person } from "../../people/people.ts";
 import type { Passwords } from "../../people/sign-in.ts";
 import { sessionSecret } from "../../people/store.ts";
-import { ensureDemoKey } from "../../releases/demo.ts";
+import { demoKeys } from "../../releases/demo.ts";
 import { jobsOn } from "../jobs.ts";
 import { openReleases } from "../releases.ts";
 import { openServices } from "../services.ts";
@@ -158,7 +158,16 @@ interface Filling {
 async function fill(on: Filling): Promise<Omit<Seeded, "config" | "seconds">> {
   const { store, config, clock, jobs, span, ask } = on;
   const { ledger, sql, dataKey } = store;
-  const releases = await openReleases({ config, ledger, sql, clock, targets: [], shared: false, jobs });
+  const releases = await openReleases({
+    config,
+    ledger,
+    sql,
+    clock,
+    dataKey,
+    targets: [],
+    shared: false,
+    jobs,
+  });
   const address = (): string => "http://localhost";
   const people = await openSeededPeople(config, { dataKey, passwords: ask.passwords });
   const services = openServices(config, {
@@ -194,7 +203,7 @@ async function fill(on: Filling): Promise<Omit<Seeded, "config" | "seconds">> {
       expected: expectedSpend(planned),
     };
     const operator = casting.actorOf(first(operators));
-    const { key } = await ensureDemoKey(config.dataDir);
+    const { key } = await demoKeys({ dataDir: config.dataDir, dataKey });
     await publishCatalogue({ releases, key, clock, timeline, span, operator });
     const { founded, secrets } = await found(founding, casting);
     for (let atMs = span.fromMs; atMs < span.toMs; atMs += WATCH_EVERY_MS)
