@@ -189,7 +189,9 @@ test("of a withdrawal, a refusal and an approval at once one is done, and it sta
       second.try("POST /operator/entitlements/{entitlement}/decline", entitlement, reason),
       second.try("POST /operator/entitlements/{entitlement}/approve", entitlement, { expires: tomorrow() }),
     ]);
-    const states = (["withdrawn", "declined", "active"] as const).filter((_, index) => done[index]?.status === 200);
+    const states = (["withdrawn", "declined", "active"] as const).filter(
+      (_, index) => done[index]?.status === 200,
+    );
     expect(states).toHaveLength(1);
     const now = (await researcher.app("GET /orgs/{org}/research", { org })).data.find((row) => row.id === id);
     expect([now?.state]).toEqual(states);
