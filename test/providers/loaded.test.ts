@@ -23,7 +23,8 @@ const open = (settings: string): string => `
   const { loadConfig } = await import("./src/config/config.ts");
   const { openProviders } = await import("./src/main/providers.ts");
   const { providers } = loadConfig({ env: {}, cwd, flags: { config: cwd + "/tollgate.yaml" } });
-  const opened = await openProviders(providers);
+  // The demo's simulator stands beside it as long as nobody's release keys are trusted.
+  const opened = await openProviders(providers.filter(({ name }) => name === "a"));
   if (opened.byName.size === 0) throw new Error("no provider");
   (await import("node:fs")).rmSync(cwd, { recursive: true });`;
 
