@@ -4,6 +4,3 @@ import { Failure } from "./failure.ts";
 /** For arguments of another type than an upstream's shape has. Those that are not there at all are none, and `{}`. */
 export const unreadableArguments = (): Failure =>
   new Failure("broken", "unknown", "the upstream called a tool with arguments that are none");
-
-/** Whether nothing was said. */
-export const isUntold = (value: unknown): value is undefined | null => value === undefined || value === null;

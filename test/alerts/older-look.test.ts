@@ -4,23 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import pg from "pg";
 import { byItself } from "../../src/domain/actor.ts";
 import type { Figures } from "../../src/alerts/readings.ts";
-import type { RuleTerms } from "../../src/alerts/rule-book.ts";
 import { watchRules } from "../../src/alerts/watch.ts";
 import { nanoUsd } from "../../src/domain/money.ts";
 import { NEWEST } from "../../src/store/page.ts";
+import { below } from "../support/alert-rules.ts";
 import { startGateway, STORES, type TestGateway } from "../support/gateway.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { waitFor } from "../support/wait.ts";
-
-const below = (dollars: number): RuleTerms => ({
-  kind: "balance_below",
-  amount: nanoUsd(BigInt(dollars) * 1_000_000_000n),
-  percent: null,
-  days: null,
-  keyId: null,
-  channels: [],
-  enabled: true,
-});
 
 describe.each(STORES)("on %s", (store) => {
   let gateway: TestGateway;

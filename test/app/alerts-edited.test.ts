@@ -1,21 +1,10 @@
 // A rule that is edited or removed while a round is looking at it, on both stores.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Figures } from "../../src/alerts/readings.ts";
-import type { RuleTerms } from "../../src/alerts/rule-book.ts";
 import { watchRules } from "../../src/alerts/watch.ts";
-import { nanoUsd } from "../../src/domain/money.ts";
 import { NEWEST } from "../../src/store/page.ts";
+import { below } from "../support/alert-rules.ts";
 import { startGateway, STORES, type TestGateway } from "../support/gateway.ts";
-
-const below = (dollars: number, enabled = true): RuleTerms => ({
-  kind: "balance_below",
-  amount: nanoUsd(BigInt(dollars) * 1_000_000_000n),
-  percent: null,
-  days: null,
-  keyId: null,
-  channels: [],
-  enabled,
-});
 
 describe.each(STORES)("on %s", (store) => {
   let gateway: TestGateway;

@@ -9,24 +9,42 @@ import { testPostgres } from "../support/postgres.ts";
 import { reads } from "../support/wait.ts";
 import { PROGRAM } from "../support/program.ts";
 
-test("three workers on one port: all serve, one that dies is replaced, SIGTERM ends them all", async () => {
+/** `serve` with so many workers on a database of its own. */
+async function started(count: number) {
   const database = await (await testPostgres()).database();
   const folder = mkdtempSync(join(tmpdir(), "tollgate-workers-"));
   const admin = new pg.Client({ connectionString: database.url });
   await admin.connect();
-  const serve = Bun.spawn([PROGRAM, "serve", "--workers", "3", "--port", "0"], {
+  const serve = Bun.spawn([PROGRAM, "serve", "--workers", `${count}`, "--port", "0"], {
     cwd: folder,
     env: { ...process.env, DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: "silent" },
     stdin: "ignore",
     stdout: "pipe",
-    stderr: "pipe",
+    stderr: "ignore",
   });
-  const workers = async (): Promise<number[]> => {
-    const { rows } = await admin.query<{ pid: number }>(
-      "SELECT split_part(name, ' ', 2)::int AS pid FROM instance WHERE lease_until > (extract(epoch FROM now()) * 1000)",
-    );
-    return rows.map(({ pid }) => pid);
+  return {
+    serve,
+    admin,
+    folder,
+    /** Those that have a lease and have not given it back. */
+    workers: async (): Promise<number[]> => {
+      const { rows } = await admin.query<{ pid: number }>(
+        "SELECT split_part(name, ' ', 2)::int AS pid FROM instance WHERE lease_until > 0",
+      );
+      return rows.map(({ pid }) => pid);
+    },
+    end: async (signal: NodeJS.Signals): Promise<void> => {
+      serve.kill(signal);
+      await serve.exited;
+      await admin.end();
+      await database.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
+}
+
+test("three workers on one port: all serve, one that dies is replaced, SIGTERM ends them all", async () => {
+  const { serve, admin, folder, workers, end } = await started(3);
   try {
     const { baseUrl, key, link } = await banner(serve.stdout);
     while ((await workers()).length < 3) await Bun.sleep(50);
@@ -72,32 +90,12 @@ test("three workers on one port: all serve, one that dies is replaced, SIGTERM e
     expect(await serve.exited).toBe(0);
     expect(pids.filter(isRunning)).toEqual([]);
   } finally {
-    serve.kill("SIGTERM");
-    await serve.exited;
-    await admin.end();
-    await database.drop();
-    rmSync(folder, { recursive: true, force: true });
+    await end("SIGTERM");
   }
 }, 120_000);
 
 test("workers whose parent was killed end by themselves, and what they answer is answered to its end", async () => {
-  const database = await (await testPostgres()).database();
-  const folder = mkdtempSync(join(tmpdir(), "tollgate-workers-"));
-  const admin = new pg.Client({ connectionString: database.url });
-  await admin.connect();
-  const serve = Bun.spawn([PROGRAM, "serve", "--workers", "2", "--port", "0"], {
-    cwd: folder,
-    env: { ...process.env, DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: "silent" },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "ignore",
-  });
-  const workers = async (): Promise<number[]> => {
-    const { rows } = await admin.query<{ pid: number }>(
-      "SELECT split_part(name, ' ', 2)::int AS pid FROM instance WHERE lease_until > 0",
-    );
-    return rows.map(({ pid }) => pid);
-  };
+  const { serve, workers, end } = await started(2);
   let pids: number[] = [];
   try {
     const { baseUrl, key } = await banner(serve.stdout);
@@ -117,11 +115,8 @@ test("workers whose parent was killed end by themselves, and what they answer is
     await reads(async () => pids.filter(isRunning), []);
     expect(await workers()).toEqual([]); // each gave its lease back
   } finally {
-    serve.kill("SIGKILL");
     for (const pid of pids.filter(isRunning)) process.kill(pid, "SIGKILL");
-    await admin.end();
-    await database.drop();
-    rmSync(folder, { recursive: true, force: true });
+    await end("SIGKILL");
   }
 }, 120_000);
 

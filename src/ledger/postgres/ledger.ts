@@ -48,16 +48,16 @@ import type { UnreadableRecord } from "../unreadable.ts";
 import type { Repeating } from "../../lib/every.ts";
 import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
 import { Lines } from "../../lib/lines.ts";
-import { messageOf } from "../../lib/message.ts";
 import { type WriterOperation } from "./operations.ts";
 import { ask } from "./query.ts";
 import { PreviousInstances } from "../previous-instances.ts";
 import { available } from "./available.ts";
 import { Pulse } from "../commit/pulse.ts";
 import { runOnPostgres } from "../../store/postgres-sql.ts";
+import { settleSpooled } from "./settle-spooled.ts";
 import { keepSweeping, refusedByStore } from "./sweep.ts";
 import { neverDispatched, type PrintInterrupted } from "../recovery.ts";
-import { type Leftover, Spool } from "../commit/spool.ts";
+import { Spool } from "../commit/spool.ts";
 
 export interface PostgresLedgerPorts {
   store: PostgresStore;
@@ -344,33 +344,15 @@ class PostgresLedger {
     return this.on.read(() => replayed(decision, { dataKey, failed }));
   }
 
-  /** What processes of this directory could not settle before they ended, each by itself. */
-  private async settleSpooled(): Promise<void> {
-    // Before those are evicted: then their requests are anybody's to end.
-    const which = this.lease.mayEvict ? "overdue" : "returned";
-    for (const left of await this.spool.leftovers(() => owningEpochs(this.ports.store.pool, which))) {
-      await Promise.all(left.entries.map((entry) => this.settleLeft(entry)));
-      left.forget();
-    }
-  }
-
-  private async settleLeft(entry: Leftover): Promise<void> {
-    try {
-      await this.writers.submit(entry.read());
-    } catch (error) {
-      if (refusedByStore(error)) throw error;
-      // Its request is an orphan like any other, unless the line says which one it is: then its end was decided already,
-      // and recovery must not decide it anew where the line cannot be set aside.
-      const { place } = entry;
-      if (place !== null) await quarantine(this.on, place, `its spooled settlement: ${messageOf(error)}`);
-      this.spool.setAside(entry);
-      this.jobs.failed(
-        "ledger_spool",
-        new Error(`a spooled settlement (${place?.requestId ?? "of no legible request"}) was set aside`, {
-          cause: error,
-        }),
-      );
-    }
+  private settleSpooled(): Promise<void> {
+    return settleSpooled({
+      on: this.on,
+      spool: this.spool,
+      // Before those are evicted: then their requests are anybody's to end.
+      owning: () => owningEpochs(this.ports.store.pool, this.lease.mayEvict ? "overdue" : "returned"),
+      submit: (operation) => this.writers.submit(operation),
+      jobs: this.jobs,
+    });
   }
 
   private async resolveOrphans(): Promise<void> {

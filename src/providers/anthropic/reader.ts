@@ -4,11 +4,12 @@ import { exactObject } from "../../domain/exact-json.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import { randomBase62 } from "../../lib/id.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
-import { isUntold, unreadableArguments } from "../call-arguments.ts";
+import { unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
-import { isObject, readObject } from "../http/json.ts";
+import { isObject, isUntold, readObject } from "../http/json.ts";
 import { Annotations, ANNOTATION_CHARACTERS_MAX, ANNOTATIONS_MAX } from "../openai/annotations.ts";
+import { KeptBound } from "../kept-bound.ts";
 import type { FinishReason, Part } from "../provider.ts";
 import { claudeError } from "./read-error.ts";
 import { claudeFinish } from "./finish-reason.ts";
@@ -60,8 +61,7 @@ export class ClaudeReader implements AnswerReader<string> {
   private readonly annotations = new Annotations();
   /** Thoughts that wait for the call behind them. */
   private kept: Placed<ThinkingBlock>[] = [];
-  private keptCharacters = 0;
-  private givenCharacters = 0;
+  private readonly bound = new KeptBound(KEPT_CHARACTERS_MAX, GIVEN_CHARACTERS_MAX);
   private inputCharacters = 0;
   private citedCharacters = 0;
   private textCharacters = 0;
@@ -155,7 +155,7 @@ export class ClaudeReader implements AnswerReader<string> {
   }
 
   private begin(place: number, block: Record<string, unknown>, parts: Part[]): void {
-    const { type } = block;
+    const { type, data } = block;
     this.began = true;
     if (typeof type !== "string") return;
     if (this.open.size >= OPEN_MAX)
@@ -165,7 +165,11 @@ export class ClaudeReader implements AnswerReader<string> {
       type: sealed || type === "thinking" ? type : "",
       from: this.textCharacters,
       cited: [],
-      thought: { thinking: "", signature: "", data: sealed ? this.bounded(block["data"]) : "" },
+      thought: {
+        thinking: "",
+        signature: "",
+        data: sealed && typeof data === "string" ? this.bound.keep(data) : "",
+      },
       call: null,
     };
     this.open.set(place, open);
@@ -230,17 +234,11 @@ export class ClaudeReader implements AnswerReader<string> {
   private think(open: Open, told: Record<string, unknown>, parts: Part[]): void {
     const { thinking, signature } = told;
     // Told once; a second one replaces it.
-    if (typeof signature === "string" && signature !== "") open.thought.signature = this.bounded(signature);
+    if (typeof signature === "string" && signature !== "")
+      open.thought.signature = this.bound.keep(signature);
     if (typeof thinking !== "string" || thinking === "") return;
-    open.thought.thinking += this.bounded(thinking);
+    open.thought.thinking += this.bound.keep(thinking);
     parts.push({ type: "reasoning", choice: 0, text: thinking });
-  }
-
-  /** What is beyond the bound is not kept: then nothing is. */
-  private bounded(text: unknown): string {
-    if (typeof text !== "string") return "";
-    this.keptCharacters += text.length;
-    return this.keptCharacters > KEPT_CHARACTERS_MAX ? "" : text;
   }
 
   /** Notes a page that the block's text speaks from; other citations have no address that a client could open. */
@@ -259,12 +257,8 @@ export class ClaudeReader implements AnswerReader<string> {
       throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
     requireFewCalls(this.calls);
     const index = this.calls++;
-    const given = this.givenCharacters + this.keptCharacters;
-    const fits = this.keptCharacters <= KEPT_CHARACTERS_MAX && given <= GIVEN_CHARACTERS_MAX;
-    if (fits) this.givenCharacters = given;
-    const extraContent = fits ? keptContent(this.kept) : null;
+    const extraContent = this.bound.begin() ? keptContent(this.kept) : null;
     this.kept = [];
-    this.keptCharacters = 0;
     const characters = isObject(input) ? JSON.stringify(input).length : 0;
     this.inputCharacters += characters;
     if (this.inputCharacters > INPUT_CHARACTERS_MAX)

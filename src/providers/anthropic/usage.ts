@@ -1,7 +1,7 @@
 // Usage as the vendor tells it → the figures that are metered (wire.md §8.2). What it read from caches and wrote to them
 // stands outside of `input_tokens`; the end of a stream corrects its beginning field by field.
 import { serviceTierOf } from "../../domain/token-classes.ts";
-import { isObject } from "../http/json.ts";
+import { isObject, isUntold } from "../http/json.ts";
 import type { ProviderUsage } from "../provider.ts";
 
 /** Figures that are read; whatever else an upstream tells, under ever new names perhaps, is not kept. */
@@ -20,10 +20,10 @@ export class ClaudeUsage {
   tell(usage: unknown): ProviderUsage | null {
     if (!isObject(usage)) return null;
     const { told } = this;
-    for (const name of FIGURES) if (isTold(usage[name])) told[name] = count(usage[name]);
+    for (const name of FIGURES) if (!isUntold(usage[name])) told[name] = count(usage[name]);
     for (const [name, figure] of WITHIN)
-      if (isTold(usage[name])) told[name] = { [figure]: within(usage[name], figure) };
-    if (isTold(usage["service_tier"])) told["service_tier"] = serviceTierOf(usage["service_tier"]);
+      if (!isUntold(usage[name])) told[name] = { [figure]: within(usage[name], figure) };
+    if (!isUntold(usage["service_tier"])) told["service_tier"] = serviceTierOf(usage["service_tier"]);
     return usageOf(told);
   }
 }
@@ -53,8 +53,6 @@ function usageOf(told: Record<string, unknown>): ProviderUsage | null {
     serviceTier: serviceTierOf(told["service_tier"]),
   };
 }
-
-const isTold = (value: unknown): boolean => value !== undefined && value !== null;
 
 const within = (part: unknown, name: string): number | null => (isObject(part) ? count(part[name]) : null);
 

@@ -1,9 +1,9 @@
 // Events of Converse → parts (wire.md §8.2). Blocks count over text, reasoning and tools together; the stream may lack its start,
 // the start and the end of a block, and usage; usage may stand on either side of the stop, which therefore waits for the end.
 import type { AnswerReader, EventEnd } from "../codec.ts";
-import { isUntold } from "../call-arguments.ts";
 import { Failure } from "../failure.ts";
-import { isObject, readObject } from "../http/json.ts";
+import { isObject, isUntold, readObject } from "../http/json.ts";
+import { KeptBound } from "../kept-bound.ts";
 import { ToolCalls } from "../openai/tool-calls.ts";
 import type { FinishReason, Part } from "../provider.ts";
 import { exceptionOf } from "./errors.ts";
@@ -42,8 +42,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   private readonly calls = new Map<unknown, { said: boolean }>();
   private reasoning: OpenReasoning | null = null;
   private kept: Placed<ReasoningBlock>[] = [];
-  private keptCharacters = 0;
-  private givenCharacters = 0;
+  private readonly bound = new KeptBound(KEPT_CHARACTERS_MAX, GIVEN_CHARACTERS_MAX);
   private textCharacters = 0;
   private reason: FinishReason | null = null;
 
@@ -139,17 +138,11 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     const open = this.reasoning;
     const { text, signature, redactedContent: redacted } = told;
     if (typeof text === "string" && text !== "") {
-      open.text += this.bounded(text);
+      open.text += this.bound.keep(text);
       parts.push({ type: "reasoning", choice: CHOICE, text });
     }
-    if (typeof signature === "string") open.signature += this.bounded(signature);
-    if (typeof redacted === "string") open.redacted += this.bounded(redacted);
-  }
-
-  /** What is beyond the bound is not kept: then nothing is. */
-  private bounded(text: string): string {
-    this.keptCharacters += text.length;
-    return this.keptCharacters > KEPT_CHARACTERS_MAX ? "" : text;
+    if (typeof signature === "string") open.signature += this.bound.keep(signature);
+    if (typeof redacted === "string") open.redacted += this.bound.keep(redacted);
   }
 
   private keep(): void {
@@ -164,12 +157,8 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     if (typeof name !== "string" || name === "")
       throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
     this.keep();
-    const given = this.givenCharacters + this.keptCharacters;
-    const fits = this.keptCharacters <= KEPT_CHARACTERS_MAX && given <= GIVEN_CHARACTERS_MAX;
-    if (fits) this.givenCharacters = given;
-    const extra = fits ? keptReasoning(this.kept, this.by) : null;
+    const extra = this.bound.begin() ? keptReasoning(this.kept, this.by) : null;
     this.kept = [];
-    this.keptCharacters = 0;
     this.calls.set(index, { said: false });
     const called = { index, id, function: { name }, ...(extra !== null && { extra_content: extra }) };
     this.tools.read([called], parts);

@@ -1,10 +1,10 @@
 // Gemini's answers → parts (wire.md §8.2): a stream of whole objects, or one. Keeps what must be remembered across them:
 // calls, finishes, citations. Finishes come last, as text may follow in the object of another choice.
+import { numbered } from "../numbered-choices.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import { isObject, readJson, readObject } from "../http/json.ts";
 import { Annotations } from "../openai/annotations.ts";
-import { isUnnumbered } from "../openai/parts-of-chunk.ts";
 import type { FinishReason, Part } from "../provider.ts";
 import { groundingAnnotations, searchesOf } from "./citations.ts";
 import { geminiError } from "./errors.ts";
@@ -87,10 +87,8 @@ export class GeminiReader implements AnswerReader<string> {
     if (this.id === null && typeof responseId === "string" && responseId !== "")
       this.id = responseId.slice(0, ID_CHARACTERS_MAX);
     if (Array.isArray(candidates)) {
-      const places = isUnnumbered(candidates);
-      for (const [place, candidate] of (candidates as unknown[]).entries())
-        if (isObject(candidate))
-          this.readCandidate(places ? { ...candidate, index: place } : candidate, parts);
+      for (const candidate of numbered(candidates))
+        if (isObject(candidate)) this.readCandidate(candidate, parts);
     }
     if (isObject(promptFeedback) && typeof promptFeedback["blockReason"] === "string") this.blocked();
     const usage = usageMetadata === undefined ? null : geminiUsage(usageMetadata, this.searches);

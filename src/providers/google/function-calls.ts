@@ -1,11 +1,12 @@
 // The calls of one choice: an object in one piece, or a name and then pieces of its arguments; Gemini gives most of them no
 // id, so they get one (wire.md §8.2). A signature leaves with the call that it stood on.
 import { randomBase62 } from "../../lib/id.ts";
-import { isUntold, unreadableArguments } from "../call-arguments.ts";
+import { unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
-import { isObject } from "../http/json.ts";
+import { isObject, isUntold } from "../http/json.ts";
 import type { Part } from "../provider.ts";
+import { KeptBound } from "../kept-bound.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 import { keptSignature, signatureOf } from "./signatures.ts";
 
@@ -15,7 +16,7 @@ const GIVEN_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 export class FunctionCalls {
   private begun = 0;
-  private givenCharacters = 0;
+  private readonly bound = new KeptBound(GIVEN_CHARACTERS_MAX, GIVEN_CHARACTERS_MAX);
   private readonly usedIds = new Set<string>();
   /** The call whose arguments still come. */
   private unfinished: PartialArguments | null = null;
@@ -62,7 +63,9 @@ export class FunctionCalls {
   ): void {
     requireFewCalls(this.begun);
     this.end(parts);
-    const kept = this.bounded(signatureOf(signature));
+    const signed = signatureOf(signature);
+    this.bound.keep(signed ?? "");
+    const kept = this.bound.begin() ? signed : null;
     const own =
       typeof id === "string" && id !== "" && id.length <= ID_CHARACTERS_MAX && !this.usedIds.has(id);
     const part = {
@@ -76,13 +79,6 @@ export class FunctionCalls {
     this.begun += 1;
     this.unfinished = new PartialArguments();
     parts.push(kept === null ? part : { ...part, extraContent: keptSignature(kept, this.issuer()) });
-  }
-
-  private bounded(signature: string | null): string | null {
-    const given = this.givenCharacters + (signature?.length ?? 0);
-    if (given > GIVEN_CHARACTERS_MAX) return null;
-    this.givenCharacters = given;
-    return signature;
   }
 
   private tell(text: string, parts: Part[]): void {

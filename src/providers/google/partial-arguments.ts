@@ -1,9 +1,9 @@
 // The arguments of a call that come in pieces, each with its place (`$.rows[0].name`), as the JSON text that they make: told
 // as it grows, so that a long one is no silence. A place that was left is not entered again: its text has been told.
 import { isExactNumber } from "../../domain/exact-json.ts";
-import { isUntold, unreadableArguments } from "../call-arguments.ts";
+import { unreadableArguments } from "../call-arguments.ts";
 import { Failure } from "../failure.ts";
-import { isObject } from "../http/json.ts";
+import { isObject, isUntold } from "../http/json.ts";
 
 type Step = string | number;
 

@@ -40,3 +40,6 @@ const nestsTooDeep = (text: string): boolean =>
 /** A JSON object: neither a list nor null. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Whether nothing was said. */
+export const isUntold = (value: unknown): value is undefined | null => value === undefined || value === null;

@@ -2,6 +2,7 @@
 // choices have finished and how, and citations (wire.md §8.2). Finishes come last: some upstreams repeat
 // theirs on every chunk, and no text may be lost behind it; citations once and before it, as clients keep only the last list.
 import { serviceTierOf } from "../../domain/token-classes.ts";
+import { numbered } from "../numbered-choices.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { Annotations } from "./annotations.ts";
 import { readFinishReason } from "./finish-reason.ts";
@@ -67,10 +68,8 @@ export class ChunkReader implements AnswerReader<string> {
     if (this.id === null && typeof id === "string" && id !== "") this.id = id.slice(0, ID_CHARACTERS_MAX);
     let within: unknown;
     if (Array.isArray(choices)) {
-      const places = isUnnumbered(choices);
-      for (const [place, choice] of (choices as unknown[]).entries()) {
+      for (const choice of numbered(choices)) {
         if (!isObject(choice)) continue;
-        if (places) choice["index"] = place;
         this.readChoice(choice, parts);
         within ??= choice["usage"];
       }
@@ -156,10 +155,6 @@ export class ChunkReader implements AnswerReader<string> {
     return tools;
   }
 }
-
-/** Several at once, of which none says which it is: they stand in their order. One alone without an index is the first. */
-export const isUnnumbered = (choices: readonly unknown[]): boolean =>
-  choices.length > 1 && choices.every((choice) => isObject(choice) && (choice["index"] ?? null) === null);
 
 /** A role alone is said before the model begins; what else stands beside it is the model's, known here or not. */
 const hasOutput = (delta: unknown): boolean =>
