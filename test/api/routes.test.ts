@@ -146,6 +146,7 @@ test("with one of two routes disabled the other serves; with both the model is c
 test("a model on a provider that this gateway does not have is unavailable", async () => {
   const reply = await gateway.chat<ErrorJson>(customer, hello("elsewhere-1"));
   expect([reply.status, reply.json.error.code]).toEqual([503, "route_unavailable"]);
+  expect(reply.json.error.message).toContain("has no provider that is set up on this gateway");
   const { json } = await gateway.admin<{ data: { model: string; state: string; reason: string | null }[] }>(
     "GET",
     "/routes",
