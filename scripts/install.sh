@@ -20,6 +20,7 @@ owner() { cat "$part/pid" 2>/dev/null || true; }
 if enough; then exit 0; fi
 
 asked=0
+told=
 until mkdir "$part" 2>/dev/null; do
   if [ ! -d "$part" ]; then
     echo "tollgate: $(pwd) cannot be written, so nothing can be installed here. Check its owner, or install as that user." >&2
@@ -27,7 +28,9 @@ until mkdir "$part" 2>/dev/null; do
   fi
   pid=$(owner)
   if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then
-    if [ $asked = 0 ]; then echo "Waiting for the install of process $pid …" >&2; fi
+    # Its number may stand there a moment later than its folder.
+    if [ -z "$told" ]; then echo "Waiting for the install of process $pid …" >&2; fi
+    told=yes
   elif [ $asked -ge 5 ] && [ "$(owner)" = "$pid" ]; then
     rm -rf "$part" # Its process was killed.
   fi
