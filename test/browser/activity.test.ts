@@ -157,6 +157,8 @@ test("a key is chosen by its name, a bar of the histogram opens its hour, and on
   await page.waitForURL(/from=.*T/);
   await page.getByRole("button", { name: tableTexts.clear }).click();
   await page.waitForURL((url) => !url.searchParams.has("key"));
+  // Rows of before are dimmed, and said to be; what is judged here is the page that stays.
+  await waitFor(async () => (await page.locator("main [aria-busy=true]").count()) === 0, "the rows of now");
   expect(await visitor.axe()).toEqual([]);
   await visitor.resize(NARROW);
   expect(await visitor.overflow()).toBeLessThanOrEqual(0);
