@@ -42,3 +42,24 @@ test("nobody there is a failure, said in a sentence", async () => {
     error: expect.stringContaining("No connection"),
   });
 });
+
+test("a receiver's compressed answer is never decompressed", async () => {
+  const bomb = Bun.zstdCompressSync(Buffer.alloc(400 * 1024 * 1024));
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => new Response(bomb, { headers: { "content-encoding": "zstd" } }),
+  });
+  const before = process.memoryUsage.rss();
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 5);
+  for (let call = 0; call < 10; call += 1)
+    expect(await post(server.url.href, message, { privateTargets: true })).toMatchObject({
+      kind: "delivered",
+    });
+  clearInterval(timer);
+  expect(peak - before).toBeLessThan(100 * 1024 * 1024);
+  await server.stop(true);
+});

@@ -28,6 +28,7 @@ export async function post(
       method: "POST",
       body: message.body,
       redirect: "manual",
+      decompress: false,
       signal: AbortSignal.timeout(TRY_MS),
       headers: {
         "content-type": "application/json",

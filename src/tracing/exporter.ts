@@ -2,6 +2,7 @@
 // export. A collector that hangs, refuses or is away costs spans, which are counted, and nothing else.
 import type { Clock } from "../lib/clock.ts";
 import type { Repeating } from "../lib/every.ts";
+import { inflated } from "../lib/inflated.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { messageOf } from "../lib/message.ts";
 import { printExport, type Source, type Span } from "./otlp.ts";
@@ -134,10 +135,11 @@ export class SpanExporter {
         headers: { ...headers, "content-type": "application/json", "user-agent": "tollgate" },
         body: printExport(spans, source),
         redirect: "manual",
+        decompress: false,
         proxy: false,
         signal: AbortSignal.timeout(timeoutMs),
       });
-      const body = await readAtMost(reply, ANSWER_BYTES_MAX);
+      const body = await readAtMost(inflated(reply), ANSWER_BYTES_MAX);
       if (reply.ok) {
         const said = body && readAnswer(reply.headers.get("content-type"), body);
         if (said !== null) return { kind: "taken", ...said };

@@ -1,6 +1,7 @@
 // Replies that a provider, or a proxy before it, frames or words oddly: each is an answer put right or a clear 502, nothing
 // stays held, nothing is charged without an answer, and the next call on the same connection gets its own.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import {
   DONE,
   delta,
@@ -47,7 +48,7 @@ afterAll(async () => {
 });
 
 interface Reply {
-  bytes: string;
+  bytes: string | Buffer;
   /** The connection ends behind the bytes; else it stays open. */
   closes?: boolean;
 }
@@ -75,6 +76,25 @@ const chunked = (...pieces: string[]): string =>
   pieces.map((piece) => `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`).join("");
 const withChoice = (change: object): string => httpReply(200, json({ choices: [{ ...choice, ...change }] }));
 const size = Buffer.byteLength(json());
+
+const CODINGS = {
+  gzip: gzipSync,
+  "X-GZIP": gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+};
+type Coding = keyof typeof CODINGS;
+const coded = (coding: string, bytes: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from(headed(`content-encoding: ${coding}\r\ncontent-length: ${bytes.byteLength}`, "")),
+    bytes,
+  ]);
+const compressed = (body: string): [string, Reply][] =>
+  (Object.keys(CODINGS) as Coding[]).map((coding) => [
+    `${coding} though it was told not to`,
+    { bytes: coded(coding, CODINGS[coding](body)) },
+  ]);
 
 const ask = (stream: boolean): object => ({
   model: "odd-1",
@@ -138,6 +158,8 @@ const ANSWERS: [string, Reply][] = [
   ["an unknown finish reason", { bytes: withChoice({ finish_reason: "because" }) }],
   ["a finish reason that is a number", { bytes: withChoice({ finish_reason: 7 }) }],
   ["no index", { bytes: withChoice({ index: null }) }],
+  ...compressed(json()),
+  ["a coding that nobody knows, and none in its bytes", { bytes: coded("rot13", Buffer.from(json())) }],
   ["a choice too many", { bytes: httpReply(200, json({ choices: [choice, { ...choice, index: 1 }] })) }],
 ];
 
@@ -174,6 +196,9 @@ const NO_ANSWERS: [string, Reply][] = [
     "plain text called gzip",
     { bytes: headed(`content-encoding: gzip\r\ncontent-length: ${size}`, json()), closes: true },
   ],
+  ["gzip that breaks off", { bytes: coded("gzip", gzipSync(json()).subarray(0, -12)) }],
+  ["brotli that breaks off", { bytes: coded("br", brotliCompressSync(json()).subarray(0, -5)) }],
+  ["gzip in gzip", { bytes: coded("gzip, gzip", gzipSync(gzipSync(json()))) }],
   ["two documents", { bytes: httpReply(200, json() + json()) }],
   ["two documents on two lines", { bytes: httpReply(200, `${json()}\n${json()}`) }],
   ["an empty body", { bytes: httpReply(200, "") }],
@@ -213,7 +238,10 @@ const told = event({ id: "up-1", choices: [], usage });
 const hello = event(delta({ content: "Hello" }));
 const at = (index: unknown, fields: object, end: string | null = null): string =>
   event({ id: "up-1", choices: [{ index, delta: fields, finish_reason: end }] });
-const stream = (...events: string[]): Reply => ({ bytes: STREAM_HEAD + events.join(""), closes: true });
+const stream = (...events: string[]): Reply & { bytes: string } => ({
+  bytes: STREAM_HEAD + events.join(""),
+  closes: true,
+});
 const typed = (type: string): Reply => ({ bytes: headed(type, hello + finish + told + DONE), closes: true });
 
 const STREAMS: [string, Reply][] = [
@@ -247,6 +275,7 @@ const STREAMS: [string, Reply][] = [
       DONE,
     ),
   ],
+  ...compressed(hello + finish + told + DONE),
   [
     "choices that are an object beside",
     stream(event({ choices: { "0": { delta: { content: "x" } } } }), hello, finish, told, DONE),

@@ -1,5 +1,6 @@
 // One request to whoever lends us a proof: bounded in time and bytes, to the configured host alone, no redirect, no proxy. What
 // it refuses with is kept without what was sent there.
+import { inflated } from "../../lib/inflated.ts";
 import { Failure, type FailureCause } from "../failure.ts";
 import { readBounded } from "../http/call.ts";
 import { fitToShow } from "../http/words.ts";
@@ -38,12 +39,14 @@ export async function askLender(
       headers: { "accept-encoding": "identity", "user-agent": "tollgate", ...headers },
       ...(body !== undefined && { body }),
       redirect: "manual",
+      decompress: false,
       proxy: false,
       timeout: false, // the signal decides
       signal,
     });
     const timeouts = { reason: null };
-    return { status: reply.status, text: await readBounded(reply, { bytesMax: ANSWER_BYTES_MAX, timeouts }) };
+    const text = await readBounded(inflated(reply), { bytesMax: ANSWER_BYTES_MAX, timeouts });
+    return { status: reply.status, text };
   } catch (error) {
     if (error instanceof Failure) throw late() ?? unavailable(from, `broke off: ${error.message}`);
     const code = error instanceof Error && "code" in error ? String(error.code) : "no code";

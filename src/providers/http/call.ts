@@ -1,6 +1,7 @@
 // Exactly one HTTP request to an upstream (wire.md §8.1): configured host, our headers only, no redirect, no proxy, no
 // retry. What fails before the connection stood, or is refused by a complete reply, is proof of non-execution (§8.3).
 import { crashPoint } from "../../lib/crash-point.ts";
+import { inflated } from "../../lib/inflated.ts";
 import type { Codec, Outgoing } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import { type ErrorCodec, failureOfReply } from "./errors.ts";
@@ -43,15 +44,17 @@ export async function send(
   if (timeouts.reason !== null) throw unsent(timeouts.reason);
   let reply: Response;
   try {
-    reply = await fetch(outgoing.url, {
+    const arrived = await fetch(outgoing.url, {
       method,
       headers: Object.assign(headers, proof),
       body: body ?? null,
       redirect: "manual",
+      decompress: false,
       proxy: false,
       timeout: false, // CallTimeouts decides
       signal: timeouts.signal,
     });
+    reply = inflated(arrived);
   } catch (error) {
     if (timeouts.reason !== null) throw timeouts.reason;
     connectProbe.suspect();
