@@ -111,6 +111,26 @@ test("a refusal whose body is cut is no complete reply, so it proves nothing", a
   });
 });
 
+test("a refusal whose body never ends is cut within seconds, and proves nothing", async () => {
+  await using silent = await startUpstream(
+    ({ socket }) => void socket.write("HTTP/1.1 429 X\r\ncontent-length: 100\r\n\r\nhalf"),
+  );
+  await using drips = await startUpstream(({ socket }) => {
+    socket.write("HTTP/1.1 429 X\r\ntransfer-encoding: chunked\r\n\r\n");
+    const timer = setInterval(() => socket.write("1\r\nx\r\n"), 100);
+    socket.once("close", () => clearInterval(timer));
+  });
+  const timeouts = { connectMs: 2_000, firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 };
+  const began = performance.now();
+  const cuts = [silent, drips].map(async ({ url, got }) => {
+    const failure = await failureOf(providerAt(url, { timeouts }).complete(providerCall()));
+    expect(failure).toMatchObject({ reason: "broken", executed: "unknown", upstream: { status: 429 } });
+    await got[0]?.closed;
+  });
+  await Promise.all(cuts);
+  expect(performance.now() - began).toBeLessThan(8_000);
+}, 15_000);
+
 const RETRY_AFTER: [Record<string, string>, string, number | undefined][] = [
   [{ "retry-after": "7" }, "{}", 7000],
   [{ "retry-after": "1.2" }, "{}", 2000],

@@ -22,6 +22,9 @@ export interface CallChannel {
   codec: ErrorCodec & Pick<Codec<unknown>, "authorize">;
 }
 
+/** A reply's body as it is read. */
+export type Source = ReadableStreamDefaultReader<Uint8Array>;
+
 /** A reply with status 200 and its unread body, and the headers that proved whose call it was. */
 export interface Replied {
   reply: Response;
@@ -109,11 +112,16 @@ const unsent = ({ reason, message, upstream }: Failure): Failure =>
 
 /** The body of a refusing reply; null when it was cut or stalled, so that the reply is not complete. */
 async function refusalText(reply: Response, timeouts: CallTimeouts): Promise<string | null> {
-  const timer = setTimeout(() => void reply.body?.cancel().catch(() => {}), ERROR_BODY_MS);
-  const startedAtMs = performance.now();
+  const source = reply.body?.getReader() as Source | undefined;
+  if (source === undefined) return "";
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    void source.cancel().catch(() => {}); // what is being read of it ends there
+  }, ERROR_BODY_MS);
   try {
-    const text = await readBounded(reply, { bytesMax: ERROR_BYTES_MAX, timeouts });
-    return performance.now() - startedAtMs < ERROR_BODY_MS ? text : null;
+    const text = await readCounting(source, (bytes) => bytes <= ERROR_BYTES_MAX);
+    return late || timeouts.reason !== null ? null : text;
   } catch (error) {
     // Larger than any refusal needs to be: its status still speaks.
     return error instanceof TooLarge ? "" : null;
@@ -152,23 +160,29 @@ export async function readBounded(
   try {
     const fits = (bytes: number): boolean => bytes <= bytesMax && (room === null || room.holds(bytes));
     if (plain && length !== null && fits(Number(length))) return await reply.text();
-    return await readCounting(reply, fits);
+    const source = reply.body?.getReader() as Source | undefined;
+    return source === undefined ? "" : await readCounting(source, fits);
   } catch (error) {
     if (error instanceof Failure) throw error;
     throw timeouts.reason ?? lost(error);
   }
 }
 
-async function readCounting(reply: Response, fits: (bytes: number) => boolean): Promise<string> {
+/** Throws `TooLarge` as soon as what was read does not fit, and cancels the rest. */
+async function readCounting(source: Source, fits: (bytes: number) => boolean): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
-  for await (const bytes of reply.body ?? []) {
-    size += bytes.byteLength;
-    if (!fits(size)) throw new TooLarge(size); // leaving the loop cancels the body
-    text += decoder.decode(bytes, { stream: true });
+  for (;;) {
+    const { done, value } = await source.read();
+    if (done) return text + decoder.decode();
+    size += value.byteLength;
+    if (!fits(size)) {
+      void source.cancel().catch(() => {});
+      throw new TooLarge(size);
+    }
+    text += decoder.decode(value, { stream: true });
   }
-  return text + decoder.decode();
 }
 
 /**

@@ -4,7 +4,7 @@ import type { AnswerReader, Framing } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import type { Part } from "../provider.ts";
 import { incomplete } from "./answer.ts";
-import { lost } from "./call.ts";
+import { lost, type Source } from "./call.ts";
 import { failureOfError } from "./errors.ts";
 import type { CallTimeouts } from "./timeouts.ts";
 
@@ -13,8 +13,6 @@ const WORDLESS_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Handed over at once, at most: who counts what was delivered can stop between, however much one read brings. */
 const PARTS_AT_ONCE = 256;
-
-type Source = ReadableStreamDefaultReader<Uint8Array>;
 
 interface Reading<Event> {
   framing: Framing<Event>;
