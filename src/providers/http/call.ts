@@ -23,7 +23,7 @@ export interface CallChannel {
 }
 
 /** A reply's body as it is read. */
-export type Source = ReadableStreamDefaultReader<Uint8Array>;
+export type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** A reply with status 200 and its unread body, and the headers that proved whose call it was. */
 export interface Replied {
@@ -112,7 +112,7 @@ const unsent = ({ reason, message, upstream }: Failure): Failure =>
 
 /** The body of a refusing reply; null when it was cut or stalled, so that the reply is not complete. */
 async function refusalText(reply: Response, timeouts: CallTimeouts): Promise<string | null> {
-  const source = reply.body?.getReader() as Source | undefined;
+  const source = reply.body?.getReader() as BodyReader | undefined;
   if (source === undefined) return "";
   let late = false;
   const timer = setTimeout(() => {
@@ -160,7 +160,7 @@ export async function readBounded(
   try {
     const fits = (bytes: number): boolean => bytes <= bytesMax && (room === null || room.holds(bytes));
     if (plain && length !== null && fits(Number(length))) return await reply.text();
-    const source = reply.body?.getReader() as Source | undefined;
+    const source = reply.body?.getReader() as BodyReader | undefined;
     return source === undefined ? "" : await readCounting(source, fits);
   } catch (error) {
     if (error instanceof Failure) throw error;
@@ -169,7 +169,7 @@ export async function readBounded(
 }
 
 /** Throws `TooLarge` as soon as what was read does not fit, and cancels the rest. */
-async function readCounting(source: Source, fits: (bytes: number) => boolean): Promise<string> {
+async function readCounting(source: BodyReader, fits: (bytes: number) => boolean): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;

@@ -4,7 +4,7 @@ import type { AnswerReader, Framing } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import type { Part } from "../provider.ts";
 import { incomplete } from "./answer.ts";
-import { lost, type Source } from "./call.ts";
+import { lost, type BodyReader } from "./call.ts";
 import { failureOfError } from "./errors.ts";
 import type { CallTimeouts } from "./timeouts.ts";
 
@@ -39,7 +39,7 @@ export async function* readParts<Event>(
   reading: Reading<Event>,
 ): AsyncGenerator<Part[], void, void> {
   const { reader, timeouts } = reading;
-  const source = reply.body?.getReader() as Source | undefined;
+  const source = reply.body?.getReader() as BodyReader | undefined;
   const progress: Progress = { started: false, early: null, wordless: 0, goesOn: false };
   let drained = false;
   try {
@@ -165,7 +165,7 @@ const DRAIN_MS = 1000;
 const DRAIN_BYTES_MAX = 64 * 1024;
 
 /** Reads what little follows the terminator; never much, never long. */
-async function drain(source: Source | undefined): Promise<void> {
+async function drain(source: BodyReader | undefined): Promise<void> {
   if (source === undefined) return;
   const timer = setTimeout(() => void source.cancel().catch(() => {}), DRAIN_MS);
   try {
