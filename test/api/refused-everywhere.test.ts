@@ -1,0 +1,125 @@
+// What specification 2.1 rejects is rejected on every surface, whichever shape the model's provider speaks: raw token ids, runtime
+// adapters, and thoughts asked for in the words of another surface. None of it reaches a provider, or is left out in silence.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { FORMATS } from "../../src/gateway/formats/formats.ts";
+import { REFUSED_FIELDS } from "../../src/gateway/formats/chat-completions/refused-fields.ts";
+import { addFaces } from "../support/faces.ts";
+import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { ON_EVERY_SHAPE, VECTORS } from "../support/models.ts";
+
+let gateway: TestGateway;
+let customer: Customer;
+beforeAll(async () => {
+  gateway = await startGateway({ configure: addFaces, models: [...ON_EVERY_SHAPE, VECTORS] });
+  customer = await gateway.customer({ usd: "50" });
+});
+afterAll(async () => {
+  await gateway.assertSound();
+  await gateway.stop();
+});
+
+const SAID = [{ role: "user", content: "Say hello" }];
+const BODIES: Record<string, object> = {
+  "/v1/chat/completions": { max_tokens: 60, messages: SAID },
+  "/v1/completions": { max_tokens: 60, prompt: "Say hello" },
+  "/v1/messages": { max_tokens: 60, messages: SAID },
+  "/v1/responses": { max_output_tokens: 60, input: "Say hello" },
+};
+const WORDS = FORMATS.filter(({ path }) => path in BODIES).map(({ path }) => path);
+const MODELS = ON_EVERY_SHAPE.map(({ model }) => model);
+const PATHS = [...WORDS, "/v1/messages/count_tokens"];
+
+async function ask(path: string, body: object): Promise<[status: number, code: unknown, param: unknown]> {
+  const response = await fetch(`${gateway.url}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const { error } = (await response.json()) as { error?: { code: string; param: string | null } };
+  return [response.status, error?.code, error?.param];
+}
+
+const bodyOf = (path: string): object => BODIES[path.replace("/count_tokens", "")] ?? {};
+
+const sensitive = [...REFUSED_FIELDS].filter(
+  ([, { code }]) => code === "raw_token_ids_not_allowed" || code === "runtime_adapter_not_allowed",
+);
+
+test("every surface that speaks is asked here", () => {
+  expect(FORMATS.map(({ path }) => path).filter((path) => path !== "/v1/embeddings")).toEqual(WORDS);
+});
+
+test.each(PATHS)(
+  "raw token ids and runtime adapters are rejected on %s, and no provider hears of them",
+  async (path) => {
+    const calls = gateway.simulator.bill().length;
+    // The older surface has an `echo` of its own, whose default is allowed.
+    const asked = sensitive.filter(([name]) => !(path === "/v1/completions" && name === "echo"));
+    for (const model of MODELS)
+      for (const [name, { code }] of asked)
+        expect([model, name, await ask(path, { model, ...bodyOf(path), [name]: [1] })]).toEqual([
+          model,
+          name,
+          [400, code, name],
+        ]);
+    for (const model of MODELS)
+      expect(await ask(path, { model, ...bodyOf(path), logit_bias: { "50256": -100 } })).toEqual([
+        400,
+        "raw_token_ids_not_allowed",
+        "logit_bias",
+      ]);
+    expect(gateway.simulator.bill()).toHaveLength(calls);
+  },
+);
+
+const FOREIGN: [path: string, names: Record<string, unknown>][] = [
+  [
+    "/v1/messages",
+    {
+      reasoning_effort: "none",
+      reasoning: { effort: "high" },
+      enable_thinking: false,
+      thinking_budget: 0,
+      include_reasoning: true,
+    },
+  ],
+  [
+    "/v1/responses",
+    {
+      reasoning_effort: "none",
+      thinking: { type: "disabled" },
+      enable_thinking: false,
+      thinking_token_budget: 0,
+    },
+  ],
+];
+
+test.each(FOREIGN)(
+  "how much to think is said in the words of %s, or refused by name",
+  async (path, names) => {
+    const calls = gateway.simulator.bill().length;
+    for (const model of MODELS)
+      for (const [name, value] of Object.entries(names))
+        expect([model, name, await ask(path, { model, ...bodyOf(path), [name]: value })]).toEqual([
+          model,
+          name,
+          [400, "unknown_parameter", name],
+        ]);
+    expect(gateway.simulator.bill()).toHaveLength(calls);
+  },
+);
+
+test("an adapter is refused for what it is beside inputs of embeddings, and null is none of them", async () => {
+  const vectors = { model: "vectors-1", input: "hello" };
+  expect(await ask("/v1/embeddings", { ...vectors, lora_path: "x" })).toEqual([
+    400,
+    "runtime_adapter_not_allowed",
+    "lora_path",
+  ]);
+  const absent = Object.fromEntries([...REFUSED_FIELDS.keys()].map((name) => [name, null]));
+  for (const [path, body] of [
+    ["/v1/embeddings", vectors] as const,
+    ...PATHS.map((path) => [path, { model: "on-claude", ...bodyOf(path) }] as const),
+  ])
+    expect([path, await ask(path, { ...absent, ...body })]).toEqual([path, [200, undefined, undefined]]);
+});
