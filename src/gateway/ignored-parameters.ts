@@ -15,7 +15,7 @@ export function ignoredHeader(
   const unread = body?.ignored ?? NONE;
   const wish = reasoning?.hint === true && release?.reasoning === null ? reasoning.param : null;
   if (ignored.length + unread.length + dropped.length === 0 && wish === null) return headers;
-  const names = [...ignored, ...unread, ...dropped.slice(0, UNKNOWN_MAX).map(fitToName)];
+  const names = [...ignored.map(fitToName), ...unread, ...dropped.slice(0, UNKNOWN_MAX).map(fitToName)];
   if (wish !== null) names.push(wish);
   return { ...headers, "x-gw-ignored-parameters": names.join(", ") };
 }

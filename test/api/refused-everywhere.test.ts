@@ -1,5 +1,6 @@
 // What specification 2.1 rejects is rejected on every surface, whichever shape the model's provider speaks: raw token ids, runtime
-// adapters, and thoughts asked for in the words of another surface. None of it reaches a provider, or is left out in silence.
+// adapters, and thoughts asked for in the words of another surface. None of it reaches a provider, or is left out in silence; nor is a
+// member of an option that nobody reads.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { FORMATS } from "../../src/gateway/formats/formats.ts";
 import { REFUSED_FIELDS } from "../../src/gateway/formats/chat-completions/refused-fields.ts";
@@ -29,12 +30,15 @@ const WORDS = FORMATS.filter(({ path }) => path in BODIES).map(({ path }) => pat
 const MODELS = ON_EVERY_SHAPE.map(({ model }) => model);
 const PATHS = [...WORDS, "/v1/messages/count_tokens"];
 
-async function ask(path: string, body: object): Promise<[status: number, code: unknown, param: unknown]> {
-  const response = await fetch(`${gateway.url}${path}`, {
+const post = (path: string, body: object): Promise<Response> =>
+  fetch(`${gateway.url}${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },
     body: JSON.stringify(body),
   });
+
+async function ask(path: string, body: object): Promise<[status: number, code: unknown, param: unknown]> {
+  const response = await post(path, body);
   const { error } = (await response.json()) as { error?: { code: string; param: string | null } };
   return [response.status, error?.code, error?.param];
 }
@@ -122,4 +126,56 @@ test("an adapter is refused for what it is beside inputs of embeddings, and null
     ...PATHS.map((path) => [path, { model: "on-claude", ...bodyOf(path) }] as const),
   ])
     expect([path, await ask(path, { ...absent, ...body })]).toEqual([path, [200, undefined, undefined]]);
+});
+
+test.each<[path: string, options: object, named: string[]]>([
+  [
+    "/v1/chat/completions",
+    {
+      stream: true,
+      stream_options: { include_usage: true, continuous_usage_stats: true, none: null },
+      thinking: { type: "enabled", "kept\r\nx: y": "all" },
+      response_format: { type: "json_schema", json_schema: { name: "a", schema: {}, lazy: 1 }, mode: "x" },
+    },
+    [
+      "stream_options.continuous_usage_stats",
+      "thinking.kept??x??y",
+      "response_format.mode",
+      "response_format.json_schema.lazy",
+    ],
+  ],
+  [
+    "/v1/messages",
+    {
+      thinking: { type: "adaptive", display: "omitted" },
+      output_config: { effort: "low", task_budget: 1 },
+      metadata: { team: "t" },
+    },
+    ["thinking.display", "output_config.task_budget", "metadata.team"],
+  ],
+  [
+    "/v1/responses",
+    {
+      text: { format: { type: "text", lazy: 1 }, tone: "x" },
+      reasoning: { effort: "low", context: "all", depth: 3 },
+      stream: true,
+      stream_options: { include_usage: true },
+    },
+    ["text.tone", "text.format.lazy", "reasoning.context", "reasoning.depth", "stream_options.include_usage"],
+  ],
+])("members of options that nobody reads are named on %s", async (path, options, named) => {
+  const response = await post(path, { model: "on-gemini", ...bodyOf(path), ...options });
+  await response.text();
+  expect([response.status, response.headers.get("x-gw-ignored-parameters")]).toEqual([200, named.join(", ")]);
+});
+
+test("of an option full of unknown members eight are named", async () => {
+  const many = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`m${n}`, n]));
+  const path = "/v1/chat/completions";
+  const response = await post(path, {
+    model: "on-openai",
+    ...bodyOf(path),
+    thinking: { type: "enabled", ...many },
+  });
+  expect(response.headers.get("x-gw-ignored-parameters")?.split(", ")).toHaveLength(8);
 });

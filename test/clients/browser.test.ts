@@ -31,8 +31,8 @@ afterAll(async () => {
 
 /** As a browser does it: asks, and sends only what was allowed. */
 const fetchInPage: typeof fetch = Object.assign(
-  async (input: string | URL | Request, init?: RequestInit | BunFetchRequestInit): Promise<Response> => {
-    const request = new Request(input, init as RequestInit);
+  async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const request = input instanceof Request ? new Request(input, init) : new Request(String(input), init);
     const wanted = [...request.headers.keys()].filter((name) => !SAFE.has(name)).toSorted();
     const preflight = await fetch(request.url, {
       method: "OPTIONS",
