@@ -6,18 +6,24 @@ import { FORMATS } from "../../src/gateway/formats/formats.ts";
 import { REFUSED_FIELDS } from "../../src/gateway/formats/chat-completions/refused-fields.ts";
 import { addFaces } from "../support/faces.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
-import { ON_EVERY_SHAPE, VECTORS } from "../support/models.ts";
+import { ON_EVERY_SHAPE, onProvider, PREVIEW_V1, VECTORS } from "../support/models.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
 beforeAll(async () => {
-  gateway = await startGateway({ configure: addFaces, models: [...ON_EVERY_SHAPE, VECTORS] });
+  gateway = await startGateway({ configure: addFaces, models: [...ON_EVERY_SHAPE, ...ON_BEDROCK, VECTORS] });
   customer = await gateway.customer({ usd: "50" });
 });
 afterAll(async () => {
   await gateway.assertSound();
   await gateway.stop();
 });
+
+/** The second one knows no word for thinking, whatever its release says. */
+const ON_BEDROCK = [
+  onProvider({ ...PREVIEW_V1, model: "on-aws", upstream_model: "anthropic.claude-opus-4-5-v1:0" }, "aws"),
+  onProvider({ ...PREVIEW_V1, model: "on-nova", upstream_model: "amazon.nova-pro-v1:0" }, "aws"),
+];
 
 const SAID = [{ role: "user", content: "Say hello" }];
 const BODIES: Record<string, object> = {
@@ -178,4 +184,55 @@ test("of an option full of unknown members eight are named", async () => {
     thinking: { type: "enabled", ...many },
   });
   expect(response.headers.get("x-gw-ignored-parameters")?.split(", ")).toHaveLength(8);
+});
+
+/** A budget of thoughts is at least 1,024 tokens, and lies inside the maximum. */
+const [TIGHT, AMPLE] = [30, 3000];
+
+test.each<[model: string, max: number, said: object, named: string | null]>([
+  ["on-claude", TIGHT, { reasoning_effort: "high" }, "reasoning_effort"],
+  ["on-claude", TIGHT, { thinking: { type: "enabled" } }, "thinking.type"],
+  ["on-claude", TIGHT, { reasoning_effort: "none" }, null],
+  ["on-claude", TIGHT, {}, null],
+  ["on-claude", AMPLE, { reasoning_effort: "high" }, null],
+  ["on-aws", TIGHT, { reasoning_effort: "high" }, "reasoning_effort"],
+  ["on-aws", AMPLE, { reasoning_effort: "high" }, null],
+  ["on-nova", AMPLE, { reasoning_effort: "high" }, "reasoning_effort"],
+  ["on-gemini", AMPLE, { reasoning_effort: "high" }, null],
+  ["on-openai", TIGHT, { reasoning_effort: "high" }, null],
+])(
+  "a thought that was asked for and has no room is named: %s, at most %d, %o",
+  async (model, max, said, named) => {
+    const response = await post("/v1/chat/completions", { model, messages: SAID, max_tokens: max, ...said });
+    await response.text();
+    expect([response.status, response.headers.get("x-gw-ignored-parameters")]).toEqual([200, named]);
+  },
+);
+
+test("a demanded tool leaves no thought with a budget, and the effort beside it is named", async () => {
+  const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
+  const said = { reasoning_effort: "high", tools, tool_choice: "required" };
+  const response = await post("/v1/chat/completions", {
+    model: "on-claude",
+    messages: SAID,
+    max_tokens: AMPLE,
+    ...said,
+  });
+  await response.text();
+  expect(response.headers.get("x-gw-ignored-parameters")).toBe("reasoning_effort");
+});
+
+test.each<[model: string, said: object, named: string | null]>([
+  ["on-claude", { thinking: { type: "enabled", budget_tokens: 1024 } }, "thinking"],
+  ["on-gemini", { thinking: { type: "enabled", budget_tokens: 1024 } }, "thinking.budget_tokens"],
+  [
+    "on-openai",
+    { thinking: { type: "disabled" }, output_config: { effort: "high" } },
+    "output_config.effort",
+  ],
+  ["on-openai", { thinking: { type: "disabled" } }, null],
+])("on Messages, too: %s, %o", async (model, said, named) => {
+  const response = await post("/v1/messages", { model, ...bodyOf("/v1/messages"), ...said });
+  await response.text();
+  expect([response.status, response.headers.get("x-gw-ignored-parameters")]).toEqual([200, named]);
 });

@@ -30,7 +30,7 @@ export function readThinking(value: unknown): { said: SaidOfThinking; dropped: s
   const dropped = unreadMembers("thinking", given, ["type", "budget_tokens"]);
   if (said !== "enabled") return { said, dropped };
   const budget = readInteger(given["budget_tokens"], THINKING, "budget_tokens");
-  if (budget >= BUDGET_MIN) return { said, dropped };
+  if (budget >= BUDGET_MIN) return { said, dropped: ["thinking.budget_tokens", ...dropped] };
   throw refuse("integer_below_min_value", THINKING, "budget_tokens", `must be at least ${BUDGET_MIN}.`);
 }
 

@@ -231,6 +231,7 @@ function finish(draft: Draft, body: JsonObject, betas: string[]): ChatRequest {
   }
   request.messages = [...system, ...request.messages];
   request.reasoning = thinkingSaid(thinking, effort);
+  if (thinking === "disabled" && effort !== null) dropped.push("output_config.effort");
   Object.assign(request, countAttachments(request.messages));
   request.native = {
     shape: "anthropic-messages",
