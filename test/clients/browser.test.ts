@@ -2,7 +2,6 @@
 // one name that is not allowed fails the call before it leaves (wire.md §6).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
-import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { ChatOpenAI } from "@langchain/openai";
 import { generateText, type LanguageModel } from "ai";
@@ -79,17 +78,6 @@ test.each([
 });
 
 test.each<[string, () => LanguageModel]>([
-  [
-    "openai",
-    () =>
-      createOpenAI({
-        apiKey: customer.secret,
-        baseURL: gateway.baseUrl,
-        organization: "org-1",
-        project: "proj-1",
-        fetch: fetchInPage,
-      })("plain-1"),
-  ],
   [
     "openai-compatible",
     () =>

@@ -30,8 +30,8 @@ export interface Thoughts {
 }
 
 /** Whether they are asked for at all: a ceiling may leave no room for a budget. */
-export const isOn = ({ on, effort, field }: Thoughts, ceiling: number): boolean =>
-  on && (effort !== null || field(ceiling) !== null);
+export const isOn = (thoughts: Thoughts, ceiling: number): boolean =>
+  thoughts.on && (thoughts.effort !== null || thoughts.field(ceiling) !== null);
 
 const NONE: Thoughts = { on: false, field: () => null, effort: null, recalls: false };
 
