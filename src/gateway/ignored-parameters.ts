@@ -1,5 +1,6 @@
 // Which of the caller's fields were not applied (wire.md §1, actions F and I): those that are never forwarded, those that the
 // upstream which serves the call does not know, those that its shape has no word for, and wishes that its model cannot have.
+import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Candidate, Hold } from "./hold.ts";
 
 /** These headers, and `x-gw-ignored-parameters` for an answer of this candidate; the first one's where none has answered yet. */
@@ -8,16 +9,28 @@ export function ignoredHeader(
   candidate: Candidate | null,
   headers: Record<string, string>,
 ): Record<string, string> {
-  const { request, candidates } = admitted;
-  const { native, reasoning, ignored } = request;
-  const { body, release } = candidate ?? candidates[0] ?? {};
+  const { request, candidates, outputCeiling } = admitted;
+  const { native, ignored } = request;
+  const { body } = candidate ?? candidates[0] ?? {};
   const dropped = body?.native === true ? NONE : (native?.dropped ?? NONE);
   const unread = body?.ignored ?? NONE;
-  const wish = reasoning?.hint === true && release?.reasoning === null ? reasoning.param : null;
+  const wish = unmetWish(request, candidate ?? candidates[0], outputCeiling);
   if (ignored.length + unread.length + dropped.length === 0 && wish === null) return headers;
-  const names = [...ignored, ...unread, ...dropped.slice(0, UNKNOWN_MAX).map(fitToName)];
+  const names = [...ignored.map(fitToName), ...unread, ...dropped.slice(0, UNKNOWN_MAX).map(fitToName)];
   if (wish !== null) names.push(wish);
-  return { ...headers, "x-gw-ignored-parameters": names.join(", ") };
+  return { ...headers, "x-gw-ignored-parameters": [...new Set(names)].join(", ") };
+}
+
+/** What the caller said about thinking, where this model cannot have it, or not in this conversation or under this maximum. */
+function unmetWish(
+  { reasoning }: ChatRequest,
+  candidate: Candidate | undefined,
+  ceiling: number,
+): string | null {
+  if (reasoning === null || candidate === undefined) return null;
+  if (candidate.release.reasoning === null) return reasoning.hint === true ? reasoning.param : null;
+  const wanted = reasoning.kind === "effort" ? reasoning.effort !== "none" : reasoning.kind === "on";
+  return (candidate.body.thinks?.(ceiling) ?? wanted) === wanted ? null : reasoning.param;
 }
 
 const NONE: readonly string[] = [];

@@ -2,11 +2,17 @@
 // (wire.md §6).
 import { CREDENTIAL_HEADERS, type ShownIn } from "../domain/credential.ts";
 
-/** Beside those in which the surfaces and the free endpoints of `/v1` take a key. */
+/**
+ * Beside those in which the surfaces and the free endpoints of `/v1` take a key: what clients send in a browser, whether anybody here
+ * reads it or not. Firefox and Safari ask for `user-agent`, too, which most SDKs set; one name that is missing fails the whole call.
+ */
 const ALLOWED_HEADERS = [
-  "content-type, idempotency-key, last-event-id, x-stainless-lang, x-stainless-package-version, x-stainless-os, x-stainless-arch",
+  "content-type, idempotency-key, last-event-id, user-agent, traceparent, tracestate, x-client-request-id",
+  "openai-organization, openai-project, openai-beta",
   "anthropic-version, anthropic-beta, anthropic-dangerous-direct-browser-access",
-  "x-stainless-runtime, x-stainless-runtime-version, x-stainless-retry-count, x-stainless-timeout, x-stainless-helper-method",
+  "x-stainless-lang, x-stainless-package-version, x-stainless-os, x-stainless-arch, x-stainless-runtime, x-stainless-runtime-version",
+  "x-stainless-retry-count, x-stainless-timeout, x-stainless-helper, x-stainless-helper-method, x-stainless-poll-helper",
+  "x-stainless-custom-poll-interval",
 ].join(", ");
 const EXPOSED_HEADERS =
   "x-request-id, request-id, x-gw-idempotency-key, x-gw-hold-usd, x-gw-credits-available-usd, x-gw-key-limit-remaining-usd, x-gw-ignored-parameters, " +

@@ -92,6 +92,8 @@ export interface OutgoingBody extends Prompt {
   readonly answerBytes?: number;
   /** Names of the caller's fields that this upstream does not know: not sent. */
   readonly ignored: readonly string[];
+  /** Whether the model is asked to think, under this ceiling and in this conversation; absent: as the published mode says. */
+  thinks?(ceiling: number): boolean;
   /** The text with its output ceiling O per choice, which is never exceeded. */
   print(ceiling: number): string;
   /** It is not needed as text any more: an answer may run for minutes. */

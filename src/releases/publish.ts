@@ -162,6 +162,11 @@ function refusedBy(error: unknown): PublishOutcome {
 const rollback = ({ route, version }: Pick<Release, "route" | "version">, highest: number): ReleaseError =>
   new ReleaseError(
     "rolled_back",
-    `Version ${version} of ${route} is not above ${highest}, the highest ever published. Give it a higher version and sign it again.`,
+    `Version ${version} of ${route} is not above ${highest}, the highest ever published. ${
+      highest < Number.MAX_SAFE_INTEGER ? "Give it a higher version and sign it again." : SPENT
+    }`,
     "version",
   );
+
+/** Whoever published the last version that there is had a trusted key (docs/decisions/0067-versions-are-of-routes.md). */
+const SPENT = "There is no higher one. Publish the model under another `region`, and disable this route.";

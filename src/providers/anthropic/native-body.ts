@@ -20,6 +20,7 @@ import {
   TOOLS_OF_THE_VENDOR,
   UNREAD,
 } from "./request-body.ts";
+import { isOn } from "./thinking.ts";
 import { isForced } from "./tools.ts";
 
 /** One upstream call without its ceiling, which the quote decides. Throws `Refusal` for what this model cannot be told. */
@@ -65,6 +66,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
       ...(thoughts.effortDropped && release.reasoning !== null ? ["output_config.effort"] : []),
       ...betas.ignored,
     ],
+    thinks: (ceiling) => isOn(thoughts, ceiling),
     print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + printEnd(thoughts, ceiling),
     counted: () => countedOf(fields, thoughts),
     sent: () => {

@@ -8,7 +8,7 @@ import { type Markable, settleMarks } from "./cache-marks.ts";
 import { type Contract, contractOf } from "./contracts.ts";
 import { type Block, type Conversation, conversationOf } from "./messages.ts";
 import { OPENING, type Turn } from "../turns.ts";
-import { type Thoughts, thoughtsFor } from "./thinking.ts";
+import { isOn, type Thoughts, thoughtsFor } from "./thinking.ts";
 import { claudeTools, formatOf, isForced } from "./tools.ts";
 
 /** Optional fields of a caller that this shape has a word for. */
@@ -58,6 +58,7 @@ export function claudeBody(draft: CallDraft, dialect: ClaudeDialect): OutgoingBo
     },
     text: () => textOf(priced),
     ignored: [...unknownFields(request), ...spoken.ignored, ...blankStops(request)],
+    thinks: (ceiling) => isOn(thoughts, ceiling),
     print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + printEnd(thoughts, ceiling),
     sent: () => {
       printed = null;

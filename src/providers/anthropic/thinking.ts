@@ -29,6 +29,10 @@ export interface Thoughts {
   recalls: boolean;
 }
 
+/** Whether they are asked for at all: a ceiling may leave no room for a budget. */
+export const isOn = (thoughts: Thoughts, ceiling: number): boolean =>
+  thoughts.on && (thoughts.effort !== null || thoughts.field(ceiling) !== null);
+
 const NONE: Thoughts = { on: false, field: () => null, effort: null, recalls: false };
 
 /**

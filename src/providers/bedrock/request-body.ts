@@ -79,6 +79,7 @@ export function converseBody(draft: CallDraft, dialect: ConverseDialect): Outgoi
     },
     text: () => textOf({ ...priced, ...stopsOf(request) }),
     ignored: [...unknownFields(request), ...spoken.ignored, ...(unmarked ? [MARK] : [])],
+    thinks: (ceiling) => reasoning.on && reasoning.fields(ceiling) !== null,
     print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + end(ceiling),
     sent: () => {
       printed = null;

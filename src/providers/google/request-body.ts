@@ -41,6 +41,7 @@ export function geminiBody(draft: CallDraft, provider: string): OutgoingBody {
     ignored: [...Object.keys(request.forwarded), ...Object.keys(request.identifiers)].filter(
       (name) => !KNOWN.includes(name),
     ),
+    thinks: (ceiling) => thinkingConfig(reasoningEffort, upstreamModel, ceiling)?.thinkingBudget !== 0,
     print: (ceiling) =>
       (printed ?? printedFields(fields)) +
       endOf(ceiling, thinkingConfig(reasoningEffort, upstreamModel, ceiling)),

@@ -51,7 +51,9 @@ const own: Record<string, FieldReader> = {
   /** Needs the tools, which may follow it in the body: `parseChatRequest` reads it at the end. */
   tool_choice: () => undefined,
   response_format: ({ request }, value) => {
-    request.responseFormat = parseResponseFormat(value);
+    const { format, ignored } = parseResponseFormat(value);
+    request.responseFormat = format;
+    request.ignored.push(...ignored);
   },
   n: ({ request }, value) => {
     request.n = readInteger(value, null, "n");
@@ -68,9 +70,9 @@ const own: Record<string, FieldReader> = {
     request.stream = readBoolean(value, null, "stream");
   },
   stream_options: (draft, value) => {
-    const { includeUsage, obfuscation } = parseStreamOptions(value);
+    const { includeUsage, ignored } = parseStreamOptions(value);
     draft.includeUsage = includeUsage;
-    if (obfuscation) draft.request.ignored.push("stream_options.include_obfuscation");
+    draft.request.ignored.push(...ignored);
   },
   metadata: ({ request }, value) => {
     if (countMetadata(value) > 0) request.ignored.push("metadata");
@@ -127,5 +129,7 @@ function ignored(name: string): FieldReader {
 }
 
 function thinking(name: string): FieldReader {
-  return (draft, value) => readThinkingField(name, value, draft.thinking);
+  return ({ request, thinking }, value) => {
+    request.ignored.push(...readThinkingField(name, value, thinking));
+  };
 }

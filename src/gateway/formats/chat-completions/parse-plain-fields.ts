@@ -15,6 +15,7 @@ import {
   readString,
   refuse,
 } from "../../../domain/read-value.ts";
+import { unreadMembers } from "../unread-members.ts";
 
 const MAX_MODEL_LENGTH = 200;
 const MAX_STOPS = 4;
@@ -48,12 +49,15 @@ export function parseStop(value: unknown): string[] {
   });
 }
 
-/** What was asked of the stream: `obfuscation` is accepted and never done. */
-export function parseStreamOptions(value: unknown): { includeUsage: boolean; obfuscation: boolean } {
+/** What was asked of the stream; `ignored`: of it what is never done. */
+export function parseStreamOptions(value: unknown): { includeUsage: boolean; ignored: string[] } {
   const options = readObject(value, null, "stream_options");
+  const includeUsage = readSwitch(options, "include_usage");
+  const obfuscation = readSwitch(options, "include_obfuscation");
+  const unread = unreadMembers("stream_options", options, ["include_usage", "include_obfuscation"]);
   return {
-    includeUsage: readSwitch(options, "include_usage"),
-    obfuscation: readSwitch(options, "include_obfuscation"),
+    includeUsage,
+    ignored: [...(obfuscation ? ["stream_options.include_obfuscation"] : []), ...unread],
   };
 }
 

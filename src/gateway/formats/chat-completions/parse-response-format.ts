@@ -9,15 +9,25 @@ import {
   readChoice,
   readObject,
 } from "../../../domain/read-value.ts";
+import { unreadMembers } from "../unread-members.ts";
 
 const AT: Place = { parent: null, step: "response_format" };
 type JsonSchemaFormat = Extract<ResponseFormat, { type: "json_schema" }>["json_schema"];
 
-/** Reads `response_format`; plain text is the default, so it is null. */
-export const parseResponseFormat = (value: unknown): ResponseFormat | null =>
-  readResponseFormat(readObject(value, null, "response_format"), AT, (format) =>
-    readJsonSchema(readObject(format.json_schema, AT, "json_schema"), { parent: AT, step: "json_schema" }),
-  );
+/** Members of a schema that are read. */
+export const OF_SCHEMA = ["name", "description", "schema", "strict"] as const;
+
+/** Reads `response_format`; plain text is the default, so it is null. `ignored`: paths of what says nothing here. */
+export function parseResponseFormat(value: unknown): { format: ResponseFormat | null; ignored: string[] } {
+  const given = readObject(value, null, "response_format");
+  const ignored = unreadMembers("response_format", given, ["type", "json_schema"]);
+  const format = readResponseFormat(given, AT, () => {
+    const schema = readObject(given.json_schema, AT, "json_schema");
+    ignored.push(...unreadMembers("response_format.json_schema", schema, OF_SCHEMA));
+    return readJsonSchema(schema, { parent: AT, step: "json_schema" });
+  });
+  return { format, ignored };
+}
 
 /** The same, where a surface tells it at another place: `readSchema` reads the form that has one. */
 export function readResponseFormat(

@@ -12,6 +12,7 @@ import {
   refuse,
 } from "../../../domain/read-value.ts";
 import { Refusal } from "../../../domain/refusals.ts";
+import { unreadMembers } from "../unread-members.ts";
 
 /** One thing said about thinking, at the path `param` of the body. */
 export type ThinkingStatement = ReasoningStatement | { kind: "budget"; param: string };
@@ -63,15 +64,23 @@ const FIELDS: Record<string, StatementReader | Record<string, StatementReader>> 
 
 export const THINKING_FIELDS: readonly string[] = Object.keys(FIELDS);
 
-/** Adds what the present top-level field `name` says to the statements; members are read in the body's order. */
-export function readThinkingField(name: string, value: unknown, statements: ThinkingStatement[]): void {
-  const field = FIELDS[name];
-  if (typeof field === "function") return add(field(value, null, name), statements);
+/**
+ * Adds what the present top-level field `name` says to the statements; members are read in the body's order. Returns the paths of
+ * those that say nothing here.
+ */
+export function readThinkingField(name: string, value: unknown, statements: ThinkingStatement[]): string[] {
+  const field = FIELDS[name] ?? {};
+  if (typeof field === "function") {
+    add(field(value, null, name), statements);
+    return [];
+  }
   const at: Place = { parent: null, step: name };
-  for (const [step, member] of Object.entries(readObject(value, null, name))) {
-    const reader = Object.hasOwn(field ?? {}, step) ? field?.[step] : undefined;
+  const option = readObject(value, null, name);
+  for (const [step, member] of Object.entries(option)) {
+    const reader = Object.hasOwn(field, step) ? field[step] : undefined;
     if (reader !== undefined && isPresent(member)) add(reader(member, at, step), statements);
   }
+  return unreadMembers(name, option, Object.keys(field));
 }
 
 function add(statement: ThinkingStatement | null, statements: ThinkingStatement[]): void {

@@ -18,6 +18,7 @@ import {
 } from "../../../domain/read-value.ts";
 import { Refusal } from "../../../domain/refusals.ts";
 import { parseModel } from "../chat-completions/parse-plain-fields.ts";
+import { REFUSED_FIELDS } from "../chat-completions/refused-fields.ts";
 
 export type VectorEncoding = "float" | "base64";
 
@@ -64,7 +65,10 @@ export function parseEmbeddingsRequest(body: unknown): ParsedEmbeddings {
   const said: JsonObject = {};
   for (const name of Object.keys(body)) {
     const read = FIELDS.get(name);
-    if (read === undefined) throw new Refusal("unknown_parameter", unknown(name), { param: clip(name) });
+    if (read === undefined) {
+      refuseField(name, body[name]);
+      continue;
+    }
     if (!isPresent(body[name])) continue;
     read(body[name], parsed);
     said[name] = body[name];
@@ -77,8 +81,14 @@ export function parseEmbeddingsRequest(body: unknown): ParsedEmbeddings {
   return parsed;
 }
 
-const unknown = (name: string): string =>
-  `Unknown parameter: ${echo(name)}. Remove it, or check its spelling.`;
+/** An adapter by what it is, the rest as unknown; `null` is absent for fields that have a name among the refused ones. */
+function refuseField(name: string, value: unknown): void {
+  const refused = REFUSED_FIELDS.get(name);
+  if (refused !== undefined && !isPresent(value)) return;
+  if (refused?.code === "runtime_adapter_not_allowed") throw refuse(refused.code, null, name, refused.text);
+  const text = `Unknown parameter: ${echo(name)}. Remove it, or check its spelling.`;
+  throw new Refusal("unknown_parameter", text, { param: clip(name) });
+}
 
 /** Where the model is at a provider of another shape. */
 const notOffered = (model: string): Refusal =>

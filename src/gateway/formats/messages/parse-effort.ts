@@ -11,6 +11,7 @@ import {
   refuse,
 } from "../../../domain/read-value.ts";
 import { Refusal } from "../../../domain/refusals.ts";
+import { unreadMembers } from "../unread-members.ts";
 
 const THINKING: Place = { parent: null, step: "thinking" };
 const OUTPUT: Place = { parent: null, step: "output_config" };
@@ -19,20 +20,31 @@ const BUDGET_MIN = 1024;
 
 export type SaidOfThinking = "enabled" | "adaptive" | "disabled" | null;
 
-/** Reads `thinking`; a budget is the vendor's business where it is known, and elsewhere the release's mode says how much. */
-export function readThinking(value: unknown): SaidOfThinking {
+/**
+ * Reads `thinking`; a budget is the vendor's business where it is known, and elsewhere the release's mode says how much. `dropped`: paths
+ * of what only the vendor may know.
+ */
+export function readThinking(value: unknown): { said: SaidOfThinking; dropped: string[] } {
   const given = readObject(value, null, "thinking");
-  const type = readChoice(given.type, ["enabled", "adaptive", "disabled"], THINKING, "type");
-  if (type !== "enabled") return type;
+  const said = readChoice(given.type, ["enabled", "adaptive", "disabled"], THINKING, "type");
+  const dropped = unreadMembers("thinking", given, ["type", "budget_tokens"]);
+  if (said !== "enabled") return { said, dropped };
   const budget = readInteger(given["budget_tokens"], THINKING, "budget_tokens");
-  if (budget >= BUDGET_MIN) return type;
+  if (budget >= BUDGET_MIN) return { said, dropped: ["thinking.budget_tokens", ...dropped] };
   throw refuse("integer_below_min_value", THINKING, "budget_tokens", `must be at least ${BUDGET_MIN}.`);
 }
 
-/** Reads `output_config`: an effort, and the form of the answer. */
-export function readOutput(value: unknown): { effort: string | null; format: ResponseFormat | null } {
+interface SaidOfOutput {
+  effort: string | null;
+  format: ResponseFormat | null;
+  dropped: string[];
+}
+
+/** Reads `output_config`: an effort, and the form of the answer; `dropped` as above. */
+export function readOutput(value: unknown): SaidOfOutput {
   const given = readObject(value, null, "output_config");
   return {
+    dropped: unreadMembers("output_config", given, ["effort", "format"]),
     effort: isPresent(given["effort"]) ? readString(given["effort"], OUTPUT, "effort") : null,
     format: isPresent(given["format"]) ? readSchema(given["format"]) : null,
   };

@@ -22,6 +22,7 @@ import {
 import { Refusal } from "../../../domain/refusals.ts";
 import { parseModel } from "../chat-completions/parse-plain-fields.ts";
 import type { HeaderOf } from "../format.ts";
+import { unreadMembers } from "../unread-members.ts";
 import { BETA_HEADER } from "../../../providers/anthropic/betas.ts";
 import { betaNames, requireVersionDate } from "./beta-names.ts";
 import { readOutput, readThinking, type SaidOfThinking, thinkingSaid } from "./parse-effort.ts";
@@ -94,15 +95,18 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
   [
     "thinking",
     (draft, value) => {
-      draft.thinking = readThinking(value);
+      const { said, dropped } = readThinking(value);
+      draft.thinking = said;
+      draft.dropped.push(...dropped);
     },
   ],
   [
     "output_config",
     (draft, value) => {
-      const { effort, format } = readOutput(value);
+      const { effort, format, dropped } = readOutput(value);
       draft.effort = effort;
       draft.request.responseFormat = format;
+      draft.dropped.push(...dropped);
     },
   ],
   [
@@ -178,8 +182,10 @@ function readContextManagement(draft: Draft, value: unknown): void {
 const tooManyStops = (most: number, where: string): Refusal =>
   refuse("array_above_max_length", null, "stop_sequences", `may hold at most ${most} strings${where}.`);
 
-function readMetadata({ request }: Draft, value: unknown): void {
-  const { user_id: user } = readObject(value, null, "metadata");
+function readMetadata({ request, dropped }: Draft, value: unknown): void {
+  const metadata = readObject(value, null, "metadata");
+  const { user_id: user } = metadata;
+  dropped.push(...unreadMembers("metadata", metadata, ["user_id"]));
   const at: Place = { parent: null, step: "metadata" };
   if (isPresent(user)) request.identifiers.user = readBoundedString(user, at, "user_id", USER_LENGTH_MAX);
 }
@@ -225,6 +231,7 @@ function finish(draft: Draft, body: JsonObject, betas: string[]): ChatRequest {
   }
   request.messages = [...system, ...request.messages];
   request.reasoning = thinkingSaid(thinking, effort);
+  if (thinking === "disabled" && effort !== null) dropped.push("output_config.effort");
   Object.assign(request, countAttachments(request.messages));
   request.native = {
     shape: "anthropic-messages",

@@ -1,6 +1,7 @@
-// Top-level fields of the Messages shape that are refused by name: they cost or route, and no published rate covers them.
-// Every other field that is not known here goes through to upstreams of the same shape.
+// Top-level fields that the Messages surface refuses by name: they cost, route, or say in the words of chat completions what this
+// shape has its own for. Every other field that is not known here goes through to upstreams of the same shape.
 import type { RefusalCode } from "../../../domain/refusals.ts";
+import { refusedOfChat } from "../refused-of-chat.ts";
 
 interface Family {
   code: RefusalCode;
@@ -38,14 +39,26 @@ const FAMILIES: readonly Family[] = [
     names: "thread",
     details: { error_code: "thread_unsupported_request" },
   },
-  {
-    code: "unknown_parameter",
-    text: "is not a parameter here. Remove it; the model and its published release decide routing and price.",
-    names: "provider models route base_url api_key gateway cost plugins",
-  },
+  { code: "unknown_parameter", text: "is not a parameter here. Remove it.", names: "__proto__" },
 ];
 
+/** Chat completions refuse it, and this shape has it. */
+const READ_HERE = new Set(["top_k"]);
+
 /** By name. */
-export const REFUSED_OF_MESSAGES: ReadonlyMap<string, Omit<Family, "names">> = new Map(
-  FAMILIES.flatMap(({ names, ...refused }) => names.split(/\s+/).map((name) => [name, refused] as const)),
-);
+export const REFUSED_OF_MESSAGES: ReadonlyMap<string, Omit<Family, "names">> = new Map<
+  string,
+  Omit<Family, "names">
+>([
+  ...refusedOfChat({
+    "max_completion_tokens max_output_tokens": "Use `max_tokens`.",
+    stop: "Use `stop_sequences`.",
+    response_format: "Use `output_config.format`.",
+    "reasoning_effort reasoning enable_thinking thinking_budget thinking_token_budget include_reasoning":
+      "Use `thinking` and `output_config.effort`.",
+    n: "This surface has no word for it: remove it.",
+  }).filter(([name]) => !READ_HERE.has(name)),
+  ...FAMILIES.flatMap(({ names, ...refused }) =>
+    names.split(/\s+/).map((name): [string, Omit<Family, "names">] => [name, refused]),
+  ),
+]);

@@ -1,7 +1,8 @@
 // Top-level fields that the Responses surface refuses by name (surfaces.md §3), each with what to do instead. What is neither here nor
 // read goes through where the upstream speaks this shape, and is named as ignored elsewhere.
 import type { RefusalCode } from "../../../domain/refusals.ts";
-import { REFUSED_FIELDS, type RefusedField } from "../chat-completions/refused-fields.ts";
+import type { RefusedField } from "../chat-completions/refused-fields.ts";
+import { refusedOfChat } from "../refused-of-chat.ts";
 
 const STORED =
   "refers to what a provider stored; nothing is stored here. Send the whole conversation as `input` items.";
@@ -9,11 +10,17 @@ const STORED =
 const row = (code: RefusalCode, text: string, names: string): [string, RefusedField][] =>
   names.split(/\s+/).map((name) => [name, { code, text }]);
 
-const ofChat = (instead: string, names: string): [string, RefusedField][] =>
-  row("unknown_parameter", `is a field of chat completions. ${instead}`, names);
-
 export const REFUSED_HERE: ReadonlyMap<string, RefusedField> = new Map([
-  ...REFUSED_FIELDS,
+  ...refusedOfChat({
+    messages: "Send `input` here.",
+    "max_tokens max_completion_tokens": "Use `max_output_tokens`.",
+    response_format: "Use `text.format`.",
+    "reasoning_effort thinking enable_thinking thinking_budget thinking_token_budget include_reasoning":
+      "Use `reasoning.effort`.",
+    verbosity: "Use `text.verbosity`.",
+    logprobs: 'Send `include: ["message.output_text.logprobs"]`.',
+    "n stop": "This surface has no word for it: remove it.",
+  }),
   ...row("unsupported_parameter", STORED, "previous_response_id conversation prompt"),
   ...row(
     "unsupported_parameter",
@@ -22,11 +29,4 @@ export const REFUSED_HERE: ReadonlyMap<string, RefusedField> = new Map([
       search_parameters transforms preset`,
   ),
   ...row("unknown_parameter", "is not a parameter here. Remove it.", "__proto__"),
-  ...ofChat("Send `input` here.", "messages"),
-  ...ofChat("Use `max_output_tokens`.", "max_tokens max_completion_tokens"),
-  ...ofChat("Use `text.format`.", "response_format"),
-  ...ofChat("Use `reasoning.effort`.", "reasoning_effort"),
-  ...ofChat("Use `text.verbosity`.", "verbosity"),
-  ...ofChat('Send `include: ["message.output_text.logprobs"]`.', "logprobs"),
-  ...ofChat("This surface has no word for it: remove it.", "n stop"),
 ]);

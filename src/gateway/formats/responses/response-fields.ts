@@ -17,7 +17,8 @@ import {
   requireRange,
 } from "../../../domain/read-value.ts";
 import { countMetadata, parseModel } from "../chat-completions/parse-plain-fields.ts";
-import { readJsonSchema, readResponseFormat } from "../chat-completions/parse-response-format.ts";
+import { OF_SCHEMA, readJsonSchema, readResponseFormat } from "../chat-completions/parse-response-format.ts";
+import { unreadMembers } from "../unread-members.ts";
 import { NO_TOOLS, type OfferedTools, parseOfferedTools } from "./offered-tools.ts";
 import { type ParsedInput, parseInput } from "./parse-input.ts";
 
@@ -54,6 +55,8 @@ const TEXT: Place = { parent: null, step: "text" };
 const FORMAT: Place = { parent: TEXT, step: "format" };
 const REASONING: Place = { parent: null, step: "reasoning" };
 const INCLUDE: Place = { parent: null, step: "include" };
+/** `context` has no word in another shape. */
+const OF_REASONING = ["effort", "summary", "generate_summary", "mode"] as const;
 const SUMMARIES = ["auto", "concise", "detailed"] as const;
 const INCLUDABLE = [
   "reasoning.encrypted_content",
@@ -92,10 +95,12 @@ const own: Record<string, ResponseFieldReader> = {
   },
   /** Needs the tools, which may follow it in the body. */
   tool_choice: () => undefined,
-  text: ({ request }, value) => {
+  text: ({ request, untranslated }, value) => {
     const text = readObject(value, null, "text");
+    untranslated.push(...unreadMembers("text", text, ["format", "verbosity"]));
     if (isPresent(text.format)) {
       const format = readObject(text.format, TEXT, "format");
+      untranslated.push(...unreadMembers("text.format", format, ["type", ...OF_SCHEMA]));
       request.responseFormat = readResponseFormat(format, FORMAT, (given) => readJsonSchema(given, FORMAT));
     }
     if (!isPresent(text.verbosity)) return;
@@ -118,7 +123,9 @@ const own: Record<string, ResponseFieldReader> = {
     request.stream = readBoolean(value, null, "stream");
   },
   stream_options: ({ untranslated }, value) => {
-    const { include_obfuscation: obfuscation } = readObject(value, null, "stream_options");
+    const options = readObject(value, null, "stream_options");
+    const { include_obfuscation: obfuscation } = options;
+    untranslated.push(...unreadMembers("stream_options", options, ["include_obfuscation"]));
     const at: Place = { parent: null, step: "stream_options" };
     if (isPresent(obfuscation) && readBoolean(obfuscation, at, "include_obfuscation"))
       untranslated.push("stream_options.include_obfuscation");
@@ -185,7 +192,7 @@ function readReasoning(given: JsonObject, untranslated: string[]): ReasoningStat
   for (const name of ["summary", "generate_summary"])
     if (isPresent(given[name])) readChoice(given[name], SUMMARIES, REASONING, name);
   if (isPresent(given.mode)) readChoice(given.mode, ["standard"], REASONING, "mode");
-  if (isPresent(given.context)) untranslated.push("reasoning.context");
+  untranslated.push(...unreadMembers("reasoning", given, OF_REASONING));
   if (!isPresent(given.effort)) return null;
   return { kind: "effort", effort: readString(given.effort, REASONING, "effort"), param: "reasoning.effort" };
 }
