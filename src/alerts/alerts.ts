@@ -14,7 +14,7 @@ import { payloadOf, watchRules } from "./watch.ts";
 export interface AlertPorts {
   sql: Sql;
   dataKey: Uint8Array;
-  figuresOf: (organizationId: string) => Figures;
+  look(): (organizationId: string) => Figures;
   nowMs(): number;
   to: PostPorts;
   /** Null where no mail server is configured. */
@@ -83,7 +83,7 @@ export class Alerts {
       this.sweptAtMs = on.nowMs();
       await outbox.sweep(on.nowMs()).catch(failed);
     }
-    await watchRules({ rules, outbox, figuresOf: on.figuresOf, nowMs: () => on.nowMs() }, failed);
+    await watchRules({ rules, outbox, look: () => on.look(), nowMs: () => on.nowMs() }, failed);
   }
 
   deliver(failed: (error: unknown) => void = rethrow): Promise<void> {

@@ -3,7 +3,16 @@
 import type { AlertKind } from "../domain/alert-kinds.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { type Page, type PageAsk, pageOf } from "../store/page.ts";
-import { numberOf, orNull, type Sql, type SqlRow, type Statement, statement, textOf } from "../store/sql.ts";
+import {
+  numberOf,
+  orNull,
+  placesFrom,
+  type Sql,
+  type SqlRow,
+  type Statement,
+  statement,
+  textOf,
+} from "../store/sql.ts";
 import type { Delivery, Rule } from "./alert.ts";
 import { DASHBOARD } from "./alert.ts";
 import { asRead, valuesOf } from "./rule-book.ts";
@@ -69,12 +78,13 @@ export class Outbox {
     await this.sql.rows("DELETE FROM alert_state WHERE crossing_id = ?1", crossingId);
   }
 
-  /** What the rules of an organization fire about now: by rule, each subject's crossing. */
-  async firing(organizationId: string): Promise<Map<string, Map<string, string>>> {
+  /** What the rules of these organizations fire about now: by rule, each subject's crossing. */
+  async firing(organizationIds: readonly string[]): Promise<Map<string, Map<string, string>>> {
     const rows = await this.sql.rows(
       `SELECT alert_state.rule_id, subject, crossing_id FROM alert_state
-       JOIN alert_rule ON alert_rule.rule_id = alert_state.rule_id WHERE org_id = ?1`,
-      organizationId,
+       JOIN alert_rule ON alert_rule.rule_id = alert_state.rule_id
+       WHERE org_id IN (${placesFrom(1, organizationIds)})`,
+      ...organizationIds,
     );
     const byRule = new Map<string, Map<string, string>>();
     for (const row of rows) {
