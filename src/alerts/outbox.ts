@@ -13,7 +13,7 @@ import {
   statement,
   textOf,
 } from "../store/sql.ts";
-import type { Delivery, Rule } from "./alert.ts";
+import type { Channel, Delivery, Rule } from "./alert.ts";
 import { DASHBOARD } from "./alert.ts";
 import { asRead, valuesOf } from "./rule-book.ts";
 
@@ -35,6 +35,10 @@ export interface Tried {
 
 /** A claimed delivery that nobody reports on is tried again after this time. */
 const CLAIM_MS = 60_000;
+/** At `?1`, of channels of the kind `?2`; what a damaged row names no channel for goes with the webhooks. */
+const DUE = `SELECT d.org_id, d.delivery_id, d.next_try_at FROM alert_delivery d
+  LEFT JOIN alert_channel c ON c.channel_id = d.channel_id AND c.org_id = d.org_id
+  WHERE d.state = 'waiting' AND d.next_try_at <= ?1 AND (CASE WHEN c.kind = 'mail' THEN 'mail' ELSE 'webhook' END) = ?2`;
 const KEPT_MS = 90 * 86_400_000;
 const SWEPT_AT_ONCE = 1_000;
 
@@ -133,23 +137,48 @@ export class Outbox {
     return row === undefined ? null : deliveryOf(row);
   }
 
-  /**
-   * Takes what is due, each for one sender; the try counts from here, so that a crash cannot try for ever. No
-   * organization takes all places: its receivers may be slow.
-   */
-  async claim(nowMs: number, limits: { atOnce: number; ofOneOrganization: number }): Promise<Delivery[]> {
+  /** Organizations with something due for channels of this kind, whose oldest has waited for longest first. */
+  async waiting(nowMs: number, kind: Channel["kind"]): Promise<string[]> {
     const rows = await this.sql.rows(
-      `UPDATE alert_delivery SET tries = tries + 1, next_try_at = ?2
+      `SELECT org_id, min(next_try_at) AS since FROM (${DUE}) AS due GROUP BY org_id ORDER BY since, org_id`,
+      nowMs,
+      kind,
+    );
+    return rows.map((row) => textOf(row["org_id"]));
+  }
+
+  /**
+   * Takes what is due, each for one sender; the try counts from here, so that a crash cannot try for ever. One message of
+   * each organization comes before the second of any.
+   */
+  async claim(
+    nowMs: number,
+    {
+      kind,
+      organizationIds,
+      atOnce,
+      ofOneOrganization,
+    }: {
+      kind: Channel["kind"];
+      organizationIds: readonly string[];
+      atOnce: number;
+      ofOneOrganization: number;
+    },
+  ): Promise<Delivery[]> {
+    const rows = await this.sql.rows(
+      `UPDATE alert_delivery SET tries = tries + 1, next_try_at = ?3
        WHERE delivery_id IN (SELECT delivery_id FROM (
            SELECT delivery_id, next_try_at, row_number() OVER (PARTITION BY org_id ORDER BY next_try_at) AS place
-           FROM alert_delivery WHERE state = 'waiting' AND next_try_at <= ?1) AS due
-         WHERE place <= ?4 ORDER BY next_try_at LIMIT ?3)
+           FROM (${DUE}) AS due WHERE org_id IN (${placesFrom(6, organizationIds)})) AS placed
+         WHERE place <= ?5 ORDER BY place, next_try_at LIMIT ?4)
          AND state = 'waiting' AND next_try_at <= ?1
        RETURNING *`,
       nowMs,
+      kind,
       nowMs + CLAIM_MS,
-      limits.atOnce,
-      limits.ofOneOrganization,
+      atOnce,
+      ofOneOrganization,
+      ...organizationIds,
     );
     return rows.map(deliveryOf);
   }

@@ -50,12 +50,13 @@ export function openAlerts(config: Config, on: AlertsOn): OpenAlerts {
     if (await on.ledger.leads()) await room.watch((error) => jobs.failed("alerts_watch", error));
   });
   const delivering = jobs.every("alerts_deliver", DELIVER_EVERY_MS, () =>
-    room.deliver((error) => jobs.failed("alerts_deliver", error)),
+    room.beginDeliveries((error) => jobs.failed("alerts_deliver", error)),
   );
   return {
     room,
     stop: async () => {
       await Promise.all([watching.stop(), delivering.stop()]);
+      await room.delivered();
     },
   };
 }
