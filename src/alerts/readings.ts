@@ -14,7 +14,7 @@ export interface Outcomes {
   failed: number;
 }
 
-export interface RouteFigures {
+export interface WatchedRoute {
   route: string;
   model: string;
   state: string;
@@ -30,7 +30,7 @@ export interface Figures {
   /** Requests admitted since an instant, and those that ended without an answer. */
   outcomesSince(sinceMs: number): Promise<Outcomes>;
   /** Routes of models that the organization used in the past week. */
-  routes(): Promise<RouteFigures[]>;
+  routes(): Promise<WatchedRoute[]>;
   topUpFailure(): Promise<string | null>;
   nowMs(): number;
 }

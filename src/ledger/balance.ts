@@ -13,7 +13,8 @@ export function* openBalance(organizationId: string, nowMs: number): Query<void>
   );
 }
 
-const FIGURES = "SELECT org_id, available, held, spent, purchased, granted, debt FROM org_balance WHERE slot = 0";
+const FIGURES =
+  "SELECT org_id, available, held, spent, purchased, granted, debt FROM org_balance WHERE slot = 0";
 
 /** Null when there is no such organization. */
 export function* findBalance(organizationId: string): Query<BalanceRecord | null> {

@@ -1,22 +1,18 @@
 // Many who ask the same of one thing each, answered together: those who ask in one turn of the event loop share a question.
 
 /** What is known of each; who is not in it has `nothing`. One that cannot be read throws, and its own asker is told. */
-export type Found<Value> = ReadonlyMap<string, () => Value>;
+export type ById<Value> = ReadonlyMap<string, () => Value>;
 
 export interface GatherPorts<Value> {
   /** So many in one question. */
   atMost: number;
   /** Of each of them once. */
-  ask(ids: readonly string[]): Promise<Found<Value>>;
+  ask: (ids: readonly string[]) => Promise<ById<Value>>;
   nothing: Value;
 }
 
 /** Asks for one, together with whoever else asks in this turn. */
-export function gather<Value>({
-  atMost,
-  ask,
-  nothing,
-}: GatherPorts<Value>): (id: string) => Promise<Value> {
+export function gather<Value>({ atMost, ask, nothing }: GatherPorts<Value>): (id: string) => Promise<Value> {
   let waiting: Question<Value> | null = null;
   const begin = (): Question<Value> => {
     const ids = new Set<string>();
@@ -37,5 +33,5 @@ export function gather<Value>({
 
 interface Question<Value> {
   ids: Set<string>;
-  found: Promise<Found<Value>>;
+  found: Promise<ById<Value>>;
 }

@@ -1,9 +1,9 @@
 // What alert rules look at, read for many organizations at once: one look is a handful of statements, however many rules share it.
-import type { Figures, Outcomes, RouteFigures } from "../alerts/readings.ts";
+import type { Figures, Outcomes, WatchedRoute } from "../alerts/readings.ts";
 import { findBalances } from "../ledger/balance.ts";
 import type { BalanceRecord, Reader } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type Found, gather } from "../lib/gather.ts";
+import { type ById, gather } from "../lib/gather.ts";
 import { type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import type { Payments } from "../payments/payments.ts";
 import { type LimitedKey, readLimitedKeys } from "../registry/limited-keys.ts";
@@ -40,7 +40,7 @@ export function lookOn({ sql, ledger, routeTable, payments, clock }: LookOn): (i
   const outcomes = perInstant((sinceMs) =>
     gathered<Outcomes>(NO_OUTCOMES, (ids) => readOutcomes(sql, ids, sinceMs)),
   );
-  const routesOf = (model: string): RouteFigures[] =>
+  const routesOf = (model: string): WatchedRoute[] =>
     (routeTable.model(model)?.routes ?? []).map(({ release, state }) => ({
       route: release.route,
       model: release.model,
@@ -58,7 +58,7 @@ export function lookOn({ sql, ledger, routeTable, payments, clock }: LookOn): (i
   });
 }
 
-type Ask<Value> = (ids: readonly string[]) => Promise<Found<Value>>;
+type Ask<Value> = (ids: readonly string[]) => Promise<ById<Value>>;
 
 /** Made once for each. */
 function perInstant<Made>(make: (sinceMs: number) => Made): (sinceMs: number) => Made {
@@ -70,7 +70,7 @@ function perInstant<Made>(make: (sinceMs: number) => Made): (sinceMs: number) =>
   };
 }
 
-async function readOutcomes(sql: Sql, ids: readonly string[], sinceMs: number): Promise<Found<Outcomes>> {
+async function readOutcomes(sql: Sql, ids: readonly string[], sinceMs: number): Promise<ById<Outcomes>> {
   // Request ids begin with their time, so this reads what came since and nothing else.
   const since = `req_${sinceMs.toString(16).padStart(12, "0")}`;
   const rows = await sql.rows(

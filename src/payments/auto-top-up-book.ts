@@ -65,9 +65,7 @@ export class AutoTopUpBook {
       `SELECT org_id, last_failure FROM auto_top_up WHERE org_id IN (${placesFrom(1, organizationIds)})`,
       ...organizationIds,
     );
-    return new Map(
-      rows.map((row) => [textOf(row["org_id"]), () => orNull(row["last_failure"], textOf)]),
-    );
+    return new Map(rows.map((row) => [textOf(row["org_id"]), () => orNull(row["last_failure"], textOf)]));
   }
 
   /** Whether these terms are on, and still those in force. */

@@ -174,7 +174,7 @@ export const limitsOf = (row: SqlRow): KeyLimits => ({
   weekLimit: orNull(row["week_limit_nano"], moneyOf),
 });
 
-export const monthOf = (row: SqlRow): { spent: NanoUsd; held: NanoUsd } => ({
+export const spentInMonth = (row: SqlRow): { spent: NanoUsd; held: NanoUsd } => ({
   spent: orNull(row["spent"], moneyOf) ?? ZERO_USD,
   held: orNull(row["held"], moneyOf) ?? ZERO_USD,
 });
@@ -187,7 +187,7 @@ export const lifeOf = (row: SqlRow): KeyLife => ({
 
 function keyOf(row: SqlRow, spend: KeySpend, { atMs, nowMs }: Read): KeyRecord {
   const limits = limitsOf(row);
-  const month = monthOf(row);
+  const month = spentInMonth(row);
   const life = lifeOf(row);
   const state = keyState(life, nowMs);
   return {

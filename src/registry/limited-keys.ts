@@ -8,7 +8,7 @@ import type { Reader } from "../ledger/ledger.ts";
 import { stampOf } from "../ledger/stamp.ts";
 import { DAY_MS, utcDay, utcMonth } from "../lib/clock.ts";
 import { ask, placesFrom, type Query, type SqlRow, sumColumns, textOf } from "../store/sql.ts";
-import { type KeyRecord, lifeOf, limitsOf, monthOf, NOTHING_SPENT, spendsIn } from "./key-record.ts";
+import { type KeyRecord, lifeOf, limitsOf, spentInMonth, NOTHING_SPENT, spendsIn } from "./key-record.ts";
 
 export type LimitedKey = Pick<KeyRecord, "id" | "name" | "spans">;
 
@@ -50,11 +50,11 @@ function* keysOn(
     const id = textOf(row["key_id"]);
     const limits = limitsOf(row);
     const spend = countsDays(limits) ? (spends?.get(id) ?? NOTHING_SPENT) : null;
-    return [{ id, name: textOf(row["name"]), spans: spansOf(limits, { month: monthOf(row), spend, atMs }) }];
+    return [
+      { id, name: textOf(row["name"]), spans: spansOf(limits, { month: spentInMonth(row), spend, atMs }) },
+    ];
   };
-  return new Map(
-    [...Map.groupBy(rows, organizationOf)].map(([id, keys]) => [id, () => keys.flatMap(keyOf)]),
-  );
+  return new Map([...Map.groupBy(rows, organizationOf)].map(([id, keys]) => [id, () => keys.flatMap(keyOf)]));
 }
 
 const organizationOf = (row: SqlRow): string => textOf(row["org_id"]);

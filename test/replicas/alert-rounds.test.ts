@@ -23,7 +23,8 @@ beforeAll(async () => {
       ...(beside !== undefined && { models: [] }),
       configure: (config) => {
         config.databaseUrl = database.url;
-        if (beside !== undefined) copyFileSync(join(beside.dataDir, "data.key"), join(config.dataDir, "data.key"));
+        if (beside !== undefined)
+          copyFileSync(join(beside.dataDir, "data.key"), join(config.dataDir, "data.key"));
       },
     });
   first = await start();
