@@ -190,6 +190,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
   });
 
   // The port.
+  const access = new AccessLog(log, clock, metrics);
   const close = async (): Promise<void> => {
     await services.stop();
     await api.stop();
@@ -199,6 +200,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     await outages.stop();
     await tracing?.stop();
     await watched.stop();
+    access.close();
     await written(log);
   };
   const routes = [
@@ -215,7 +217,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
       refused: (code) => metrics.refused(code),
       router: new Router(routes, () => `${url()}/v1`),
       cors: new Cors(config.cors.origins, rooms.formats),
-      access: new AccessLog(log, clock, metrics),
+      access,
       clients: new ClientAddress(config.server.trustedProxies),
       headerTimeoutMs: config.limits.headerTimeoutMs,
       keepAliveMs: config.limits.keepAliveMs,
