@@ -75,3 +75,16 @@ test("of a flood of refusals a thousand have a line, and every call that is answ
   const of = (status: number): number => lines.filter((line) => line["status"] === status).length;
   expect([of(401), of(200), lines.at(-1)?.["leftOut"]]).toEqual([1_000, 10, { "401": 4_000 }]);
 });
+
+test("a retry without a key of its own is told by its line, from which its request is found", () => {
+  const headers = { "x-stainless-retry-count": "2" };
+  const request = new Request("http://gateway.example/v1/chat/completions", { method: "POST", headers });
+  const text = printed((log) =>
+    new AccessLog(log, clock, metrics).note(
+      new Response(""),
+      { ...about({ target: "/", path: "/" }), request, address: null },
+      "chat.completions",
+    ),
+  );
+  expect(JSON.parse(text)).toMatchObject({ id: "req_01", unkeyed_retry: true });
+});

@@ -29,7 +29,8 @@ export class AccessLog {
   ): void {
     const { request, requestId, receivedAtMs } = arrived;
     this.metrics.responded(response.status, surface);
-    if (isUnkeyedRetry(request)) this.metrics.unkeyedRetry();
+    const again = isUnkeyedRetry(request);
+    if (again) this.metrics.unkeyedRetry();
     if (!this.on) return;
     const nowMs = this.clock.nowMs();
     const called = surface !== null && response.status < 400;
@@ -38,7 +39,7 @@ export class AccessLog {
     this.log.lines.write(
       `{"level":30,"time":"${printTime(nowMs)}","id":"${requestId}","method":"${request.method}"` +
         `,"path":${JSON.stringify(pathOf(request.url))},"status":${response.status}` +
-        `,"address":${JSON.stringify(arrived.address)},"ms":${nowMs - receivedAtMs}}\n`,
+        `,"address":${JSON.stringify(arrived.address)},"ms":${nowMs - receivedAtMs}${again ? ',"unkeyed_retry":true' : ""}}\n`,
     );
   }
 
