@@ -73,7 +73,7 @@ test("of a flood of refusals a thousand have a line, and every call that is answ
   for (let n = 0; n < 10; n += 1) note(200, "chat.completions");
   access.close();
   const of = (status: number): number => lines.filter((line) => line["status"] === status).length;
-  expect([of(401), of(200), lines.at(-1)?.["leftOut"]]).toEqual([1_000, 10, { "401": 4_000 }]);
+  expect([of(401), of(200), lines.at(-1)?.["left_out"]]).toEqual([1_000, 10, { "401": 4_000 }]);
 });
 
 test("a retry without a key of its own is told by its line, from which its request is found", () => {

@@ -11,7 +11,10 @@ export class AccessLog {
   /** Whether a line is written of each request, with its address. */
   readonly on: boolean;
   private readonly quota = new LineQuota((leftOut) =>
-    this.log.warn({ leftOut }, "more requests than the log has lines for: by status, those without one"),
+    this.log.warn(
+      { left_out: leftOut },
+      "more requests than the log has lines for: by status, those without one",
+    ),
   );
 
   constructor(

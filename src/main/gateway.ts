@@ -48,12 +48,14 @@ export interface StartPorts {
   passwords?: Passwords | undefined;
   /** Gives the start up between two of its steps; it then throws the signal's reason. */
   signal?: AbortSignal;
+  /** Told again to stop: answers that run are cut now, not after their grace time. */
+  hurry?: AbortSignal;
   /** The port is open, before `start` ends: from here on somebody may be waiting for an answer. */
   onListening?: () => void;
 }
 
 /** What a start is given, each with what it is where nobody says. */
-type Process = Pick<StartPorts, "signal" | "onListening" | "passwords"> &
+type Process = Pick<StartPorts, "signal" | "hurry" | "onListening" | "passwords"> &
   Required<Pick<StartPorts, "log" | "jobs" | "formats" | "openStore" | "worker">>;
 
 /** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */

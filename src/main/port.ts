@@ -48,6 +48,7 @@ interface Rooms {
   formats: readonly Format[];
   worker: Worker | null;
   passwords?: Passwords | undefined;
+  hurry?: AbortSignal;
   store: OpenedStore;
   providers: Providers;
   releases: Releases;
@@ -227,13 +228,26 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
   );
   const stop = async (): Promise<void> => {
     leaving = true;
-    await Bun.sleep(config.limits.drainDelayMs);
+    const { drainDelayMs, stopGraceMs: graceMs } = config.limits;
+    const running = callScopes.size;
+    log.info({ running, within_ms: drainDelayMs + graceMs }, "told to stop: answers that run may finish");
+    const hurried = abortOf(rooms.hurry).then(() =>
+      log.warn({ running: callScopes.size }, "told again: answers that run are cut"),
+    );
+    await Promise.race([Bun.sleep(drainDelayMs), hurried]);
     draining = true;
-    await drain(server, { graceMs: config.limits.stopGraceMs, callScopes, streams, ledger });
+    await drain(server, { graceMs, hurried, callScopes, streams, ledger });
     await close();
   };
   return { server, services, stop };
 }
+
+/** Resolves when it is aborted; never without one. */
+const abortOf = (signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) resolve();
+    signal?.addEventListener("abort", () => resolve(), { once: true });
+  });
 
 /** The open port; where there is none the rooms close, whose rounds would keep the process. */
 async function listenOrClose(options: ServerOptions, close: () => Promise<void>): Promise<Listening> {
