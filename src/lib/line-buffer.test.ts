@@ -96,8 +96,8 @@ function much() {
   const reader = child.stdout.getReader();
   const said = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value).trim();
   const end = (): void => {
-    child.stdin.write("end\n");
-    child.stdin.end();
+    void child.stdin.write("end\n");
+    void child.stdin.end();
   };
   const read = async (): Promise<string> => {
     const cat = Bun.spawn(["cat", pipe], { stdout: "pipe" });
