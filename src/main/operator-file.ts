@@ -9,12 +9,16 @@ import { mintManagementKey } from "../registry/secret.ts";
 import type { Transactions } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
 import type { Jobs } from "../lib/jobs.ts";
+import { within } from "../lib/within.ts";
 import { createManagementKey, renewManagementKey, revokeManagementKey } from "../registry/management-keys.ts";
 
 const NAME = "operator.json";
 const LIVES_MS = 24 * 3_600_000;
 /** Often: a clock that is set right leaves the command line outside for so long at most. */
 const RENEW_EVERY_MS = 600_000;
+
+/** A store that is away keeps nobody from ending. */
+const REVOKED_WITHIN_MS = 2_000;
 
 interface OperatorFileOn {
   ledger: Transactions;
@@ -41,10 +45,11 @@ export async function openOperatorFile(on: OperatorFileOn, url: string | null): 
   return {
     stop: async () => {
       await renewing?.stop();
-      if (id !== null)
-        await revokeManagementKey(on.ledger, id, byItself("stop")).catch((error: unknown) =>
-          on.jobs.failed("operator_key", error),
-        );
+      if (id === null) return;
+      const revoked = revokeManagementKey(on.ledger, id, byItself("stop"));
+      await within(revoked, REVOKED_WITHIN_MS).catch((error: unknown) =>
+        on.jobs.failed("operator_key", error),
+      );
     },
   };
 }

@@ -28,8 +28,8 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await Promise.all([hanging.stop(true), good.stop()]);
   await gateway.stop();
+  await Promise.all([hanging.stop(true), good.stop()]);
 }, 30_000);
 
 /** An organization with a webhook there, and how it sends a message to it. */
@@ -63,4 +63,14 @@ test("nor do twelve that have hung for 30 messages each: a place that is free go
   const before = called;
   await waitFor(() => Promise.resolve(called > before + 20), "all places to hang");
   expect(await arrives(send)).toBeLessThan(16_000);
+}, 60_000);
+
+test("nor does one keep a gateway from stopping: what hangs is sent again by the next", async () => {
+  const hang = await webhookAt(hanging.url.href);
+  const before = called;
+  await hang();
+  await waitFor(() => Promise.resolve(called > before), "a message to hang");
+  const toldAt = performance.now();
+  await gateway.restart();
+  expect(performance.now() - toldAt).toBeLessThan(8_000);
 }, 60_000);
