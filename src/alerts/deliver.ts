@@ -3,6 +3,7 @@
 // places, and nobody else's: who was served longest ago is next, and webhooks and mail have places of their own
 // (docs/decisions/0067-one-looks-and-all-take-turns.md).
 import type { Channel, Delivery } from "./alert.ts";
+import { MAILS_AT_ONCE } from "./mail/mailer.ts";
 import type { Outbox, Tried } from "./outbox.ts";
 import { post, type PostPorts } from "./post.ts";
 import type { RuleBook } from "./rule-book.ts";
@@ -21,17 +22,20 @@ export interface DeliverPorts {
 
 /** Pauses after each failed try; after the last one it has failed. */
 export const PAUSES_MS = [5_000, 60_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000];
-const PLACES = 50;
+/** Mails wait for a connection within their own time (`mail/mailer.ts`): twice as many as there are, so that none is late for the others. */
+const PLACES = { webhook: 50, mail: 2 * MAILS_AT_ONCE } as const;
 const OF_ONE_ORGANIZATION = 5;
 
 /** The messages of one kind of channel. */
 export class Deliveries {
-  private readonly turns = new TakingTurns(PLACES);
+  private readonly turns: TakingTurns;
 
   constructor(
     private readonly kind: Channel["kind"],
     private readonly on: DeliverPorts,
-  ) {}
+  ) {
+    this.turns = new TakingTurns(PLACES[kind]);
+  }
 
   /** Begins what is due and has a place. Resolves with the end of each; one that fails keeps none of the others from its receiver. */
   async begin(): Promise<Promise<void>[]> {

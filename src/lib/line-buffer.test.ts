@@ -1,6 +1,6 @@
 // What becomes of lines that are gathered: each is written, in order, soon, and at the end of the process at the latest.
 import { afterEach, expect, test } from "bun:test";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LineBuffer } from "./line-buffer.ts";
@@ -54,6 +54,25 @@ test("a flush of nothing answers, and one of a descriptor that takes nothing doe
   closeSync(gone);
   expect(written()).not.toContain("lost");
 });
+
+test.skipIf(!existsSync("/dev/full"))(
+  "lines that a full disk has not taken are told of once it takes some again",
+  async () => {
+    const full = openSync("/dev/full", "w");
+    const log = new LineBuffer(full, missed);
+    const flush = (): Promise<void> => new Promise((resolve) => log.flush(resolve));
+    log.write("a\nb\n");
+    await flush();
+    // The same descriptor, of a file that takes lines.
+    closeSync(full);
+    const room = openSync(file, "a");
+    expect(room).toBe(full);
+    log.write("c\n");
+    await flush();
+    closeSync(room);
+    expect(written()).toEndWith("c\n2 lost\n");
+  },
+);
 
 test("a pipe whose reader has left takes no further line, and ends nobody", async () => {
   const script = `

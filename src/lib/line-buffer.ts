@@ -92,6 +92,7 @@ export class LineBuffer {
       return;
     }
     // A piece that cannot be written is lost, as on a full disk; a pipe without a reader takes no further one.
+    if (error !== null) this.lost += linesIn(this.underWay);
     this.underWay = null;
     if (error?.code === "EPIPE") {
       this.closed = true;
@@ -99,4 +100,12 @@ export class LineBuffer {
     }
     this.send();
   };
+}
+
+const NEW_LINE = 10;
+
+function linesIn(piece: Buffer | null): number {
+  let lines = 0;
+  for (const byte of piece ?? []) if (byte === NEW_LINE) lines += 1;
+  return lines;
 }
