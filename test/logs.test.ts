@@ -44,7 +44,12 @@ test("nothing of a key, a prompt or an answer is ever logged", async () => {
   expect(logged).not.toContain(secret.slice(0, 24));
   expect(logged).not.toContain("canary");
   expect(logged).not.toContain((answer.choices[0]?.message.content ?? "").slice(0, 20));
-  for (const line of logged.trim().split("\n"))
+  const [stopped, ...requests] = logged.trim().split("\n").toReversed();
+  expect(JSON.parse(stopped ?? "")).toMatchObject({
+    msg: "told to stop: answers that run may finish",
+    running: 0,
+  });
+  for (const line of requests)
     expect(JSON.parse(line)).toMatchObject({
       id: expect.stringMatching(/^req_/),
       status: expect.any(Number),

@@ -1,7 +1,7 @@
 // The alerts room, put together: rules and channels, the round that watches, the round that sends.
 import type { Sql } from "../store/sql.ts";
 import type { Channel, Delivery } from "./alert.ts";
-import { deliverDue } from "./deliver.ts";
+import { Deliveries, type DeliverPorts } from "./deliver.ts";
 import { type MailPorts, readRecipient, sendByMail } from "./mail/channel.ts";
 import { Outbox } from "./outbox.ts";
 import type { PostPorts } from "./post.ts";
@@ -14,7 +14,7 @@ import { payloadOf, watchRules } from "./watch.ts";
 export interface AlertPorts {
   sql: Sql;
   dataKey: Uint8Array;
-  figuresOf: (organizationId: string) => Figures;
+  look(): (organizationId: string) => Figures;
   nowMs(): number;
   to: PostPorts;
   /** Null where no mail server is configured. */
@@ -22,18 +22,25 @@ export interface AlertPorts {
 }
 
 const SWEEP_EVERY_MS = 3_600_000;
-const rethrow = (error: unknown): void => {
-  throw error;
-};
 
 export class Alerts {
   readonly rules: RuleBook;
   readonly outbox: Outbox;
+  private readonly deliveries: readonly Deliveries[];
+  private readonly ends = new Set<Promise<void>>();
   private sweptAtMs = 0;
 
   constructor(private readonly on: AlertPorts) {
     this.rules = new RuleBook(on.sql, on.dataKey);
     this.outbox = new Outbox(on.sql);
+    const ports: DeliverPorts = {
+      rules: this.rules,
+      outbox: this.outbox,
+      to: on.to,
+      mail: (channel, delivery) => sendByMail(channel, delivery, on.mail),
+      nowMs: () => on.nowMs(),
+    };
+    this.deliveries = (["webhook", "mail"] as const).map((kind) => new Deliveries(kind, ports));
   }
 
   /** A webhook and the secret that signs its messages; the secret is shown this once. Throws `TargetRefusal`. */
@@ -83,19 +90,29 @@ export class Alerts {
       this.sweptAtMs = on.nowMs();
       await outbox.sweep(on.nowMs()).catch(failed);
     }
-    await watchRules({ rules, outbox, figuresOf: on.figuresOf, nowMs: () => on.nowMs() }, failed);
+    await watchRules({ rules, outbox, look: () => on.look(), nowMs: () => on.nowMs() }, failed);
   }
 
-  deliver(failed: (error: unknown) => void = rethrow): Promise<void> {
-    const { rules, outbox, on } = this;
-    const { to, mail } = on;
-    return deliverDue({
-      rules,
-      outbox,
-      to,
-      mail: (channel, delivery) => sendByMail(channel, delivery, mail),
-      nowMs: () => on.nowMs(),
-      failed,
-    });
+  /** Begins what is due; told of what no receiver is to blame for. */
+  async beginDeliveries(failed: (error: unknown) => void): Promise<void> {
+    for (const deliveries of this.deliveries)
+      for (const end of await deliveries.begin()) this.underWay(end.catch(failed));
+  }
+
+  /** Everything that is due now and has a place, to its end. */
+  async deliver(): Promise<void> {
+    const begun: Promise<void>[] = [];
+    for (const deliveries of this.deliveries) begun.push(...(await deliveries.begin()));
+    await Promise.all(begun);
+  }
+
+  /** When all that was begun has ended. */
+  async delivered(): Promise<void> {
+    await Promise.all(this.ends);
+  }
+
+  private underWay(end: Promise<void>): void {
+    this.ends.add(end);
+    void end.finally(() => this.ends.delete(end));
   }
 }

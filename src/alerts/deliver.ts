@@ -1,11 +1,15 @@
 // Sends what waits in the outbox: signed, tried again with growing pauses, given up after the last. Receivers may get a
-// message twice (a crash after sending, before noting); its id says so.
+// message twice (a crash after sending, before noting); its id says so. A receiver that hangs holds its own organization's
+// places, and nobody else's: who was served longest ago is next, and webhooks and mail have places of their own
+// (docs/decisions/0067-one-looks-and-all-take-turns.md).
 import type { Channel, Delivery } from "./alert.ts";
+import { MAILS_AT_ONCE } from "./mail/mailer.ts";
 import type { Outbox, Tried } from "./outbox.ts";
 import { post, type PostPorts } from "./post.ts";
 import type { RuleBook } from "./rule-book.ts";
 import type { Sent } from "./sent.ts";
 import { signedHeaders } from "./signature.ts";
+import { TakingTurns } from "./taking-turns.ts";
 
 export interface DeliverPorts {
   rules: RuleBook;
@@ -14,21 +18,40 @@ export interface DeliverPorts {
   to: PostPorts;
   /** Never throws. */
   mail(channel: Channel, delivery: Delivery): Promise<Sent>;
-  /** Told of what no receiver is to blame for. */
-  failed(error: unknown): void;
 }
 
 /** Pauses after each failed try; after the last one it has failed. */
 export const PAUSES_MS = [5_000, 60_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000];
-const LIMITS = { atOnce: 50, ofOneOrganization: 5 };
+/** Mails wait for a connection within their own time (`mail/mailer.ts`): twice as many as there are, so that none is late for the others. */
+const PLACES = { webhook: 50, mail: 2 * MAILS_AT_ONCE } as const;
+const OF_ONE_ORGANIZATION = 5;
 
-/** Everything that is due now. */
-export async function deliverDue(on: DeliverPorts): Promise<void> {
-  const claimed = await on.outbox.claim(on.nowMs(), LIMITS);
-  // One that fails keeps none of the others from their receivers.
-  await Promise.all(
-    claimed.map((delivery) => deliver(on, delivery).catch((error: unknown) => on.failed(error))),
-  );
+/** The messages of one kind of channel. */
+export class Deliveries {
+  private readonly turns: TakingTurns;
+
+  constructor(
+    private readonly kind: Channel["kind"],
+    private readonly on: DeliverPorts,
+  ) {
+    this.turns = new TakingTurns(PLACES[kind]);
+  }
+
+  /** Begins what is due and has a place. Resolves with the end of each; one that fails keeps none of the others from its receiver. */
+  async begin(): Promise<Promise<void>[]> {
+    const { turns, on, kind } = this;
+    if (turns.free === 0) return [];
+    const waiting = await on.outbox.waiting(on.nowMs(), kind);
+    const next = turns.next(waiting);
+    if (next.length === 0) return [];
+    const claimed = await on.outbox.claim(on.nowMs(), {
+      kind,
+      organizationIds: next,
+      atOnce: turns.free,
+      ofOneOrganization: OF_ONE_ORGANIZATION,
+    });
+    return claimed.map((delivery) => turns.take(delivery.organizationId, deliver(on, delivery)));
+  }
 }
 
 async function deliver(on: DeliverPorts, delivery: Delivery): Promise<void> {

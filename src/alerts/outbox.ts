@@ -3,8 +3,17 @@
 import type { AlertKind } from "../domain/alert-kinds.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { type Page, type PageAsk, pageOf } from "../store/page.ts";
-import { numberOf, orNull, type Sql, type SqlRow, type Statement, statement, textOf } from "../store/sql.ts";
-import type { Delivery, Rule } from "./alert.ts";
+import {
+  numberOf,
+  orNull,
+  placesFrom,
+  type Sql,
+  type SqlRow,
+  type Statement,
+  statement,
+  textOf,
+} from "../store/sql.ts";
+import type { Channel, Delivery, Rule } from "./alert.ts";
 import { DASHBOARD } from "./alert.ts";
 import { asRead, valuesOf } from "./rule-book.ts";
 
@@ -26,6 +35,10 @@ export interface Tried {
 
 /** A claimed delivery that nobody reports on is tried again after this time. */
 const CLAIM_MS = 60_000;
+/** At `?1`, of channels of the kind `?2`; what a damaged row names no channel for goes with the webhooks. */
+const DUE = `SELECT d.org_id, d.delivery_id, d.next_try_at FROM alert_delivery d
+  LEFT JOIN alert_channel c ON c.channel_id = d.channel_id AND c.org_id = d.org_id
+  WHERE d.state = 'waiting' AND d.next_try_at <= ?1 AND (CASE WHEN c.kind = 'mail' THEN 'mail' ELSE 'webhook' END) = ?2`;
 const KEPT_MS = 90 * 86_400_000;
 const SWEPT_AT_ONCE = 1_000;
 
@@ -69,12 +82,13 @@ export class Outbox {
     await this.sql.rows("DELETE FROM alert_state WHERE crossing_id = ?1", crossingId);
   }
 
-  /** What the rules of an organization fire about now: by rule, each subject's crossing. */
-  async firing(organizationId: string): Promise<Map<string, Map<string, string>>> {
+  /** What the rules of these organizations fire about now: by rule, each subject's crossing. */
+  async firing(organizationIds: readonly string[]): Promise<Map<string, Map<string, string>>> {
     const rows = await this.sql.rows(
       `SELECT alert_state.rule_id, subject, crossing_id FROM alert_state
-       JOIN alert_rule ON alert_rule.rule_id = alert_state.rule_id WHERE org_id = ?1`,
-      organizationId,
+       JOIN alert_rule ON alert_rule.rule_id = alert_state.rule_id
+       WHERE org_id IN (${placesFrom(1, organizationIds)})`,
+      ...organizationIds,
     );
     const byRule = new Map<string, Map<string, string>>();
     for (const row of rows) {
@@ -123,23 +137,48 @@ export class Outbox {
     return row === undefined ? null : deliveryOf(row);
   }
 
-  /**
-   * Takes what is due, each for one sender; the try counts from here, so that a crash cannot try for ever. No
-   * organization takes all places: its receivers may be slow.
-   */
-  async claim(nowMs: number, limits: { atOnce: number; ofOneOrganization: number }): Promise<Delivery[]> {
+  /** Organizations with something due for channels of this kind, whose oldest has waited for longest first. */
+  async waiting(nowMs: number, kind: Channel["kind"]): Promise<string[]> {
     const rows = await this.sql.rows(
-      `UPDATE alert_delivery SET tries = tries + 1, next_try_at = ?2
+      `SELECT org_id, min(next_try_at) AS since FROM (${DUE}) AS due GROUP BY org_id ORDER BY since, org_id`,
+      nowMs,
+      kind,
+    );
+    return rows.map((row) => textOf(row["org_id"]));
+  }
+
+  /**
+   * Takes what is due, each for one sender; the try counts from here, so that a crash cannot try for ever. One message of
+   * each organization comes before the second of any.
+   */
+  async claim(
+    nowMs: number,
+    {
+      kind,
+      organizationIds,
+      atOnce,
+      ofOneOrganization,
+    }: {
+      kind: Channel["kind"];
+      organizationIds: readonly string[];
+      atOnce: number;
+      ofOneOrganization: number;
+    },
+  ): Promise<Delivery[]> {
+    const rows = await this.sql.rows(
+      `UPDATE alert_delivery SET tries = tries + 1, next_try_at = ?3
        WHERE delivery_id IN (SELECT delivery_id FROM (
            SELECT delivery_id, next_try_at, row_number() OVER (PARTITION BY org_id ORDER BY next_try_at) AS place
-           FROM alert_delivery WHERE state = 'waiting' AND next_try_at <= ?1) AS due
-         WHERE place <= ?4 ORDER BY next_try_at LIMIT ?3)
+           FROM (${DUE}) AS due WHERE org_id IN (${placesFrom(6, organizationIds)})) AS placed
+         WHERE place <= ?5 ORDER BY place, next_try_at LIMIT ?4)
          AND state = 'waiting' AND next_try_at <= ?1
        RETURNING *`,
       nowMs,
+      kind,
       nowMs + CLAIM_MS,
-      limits.atOnce,
-      limits.ofOneOrganization,
+      atOnce,
+      ofOneOrganization,
+      ...organizationIds,
     );
     return rows.map(deliveryOf);
   }

@@ -7,17 +7,30 @@ import type { Reading, Rule } from "./alert.ts";
 import type { BalanceRecord } from "../ledger/ledger.ts";
 import type { Period } from "../ledger/key-spans.ts";
 import { utcMonth } from "../lib/clock.ts";
-import type { KeyRecord } from "../registry/api-keys.ts";
+import type { LimitedKey } from "../registry/limited-keys.ts";
+
+export interface Outcomes {
+  requests: number;
+  failed: number;
+}
+
+export interface WatchedRoute {
+  route: string;
+  model: string;
+  state: string;
+  expiresAtMs: number;
+}
 
 export interface Figures {
   balance(): Promise<BalanceRecord | null>;
   /** Charges of requests admitted since an instant. */
   spentSince(sinceMs: number): Promise<NanoUsd>;
-  keys(): Promise<KeyRecord[]>;
+  /** Live and paused ones that have a limit. */
+  keys(): Promise<LimitedKey[]>;
   /** Requests admitted since an instant, and those that ended without an answer. */
-  outcomesSince(sinceMs: number): Promise<{ requests: number; failed: number }>;
+  outcomesSince(sinceMs: number): Promise<Outcomes>;
   /** Routes of models that the organization used in the past week. */
-  routes(): Promise<{ route: string; model: string; state: string; expiresAtMs: number }[]>;
+  routes(): Promise<WatchedRoute[]>;
   topUpFailure(): Promise<string | null>;
   nowMs(): number;
 }
@@ -113,10 +126,8 @@ const MONTH = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", ti
 
 async function keyLimit({ keyId, percent }: Rule, figures: Figures): Promise<Reading[]> {
   if (percent === null) return [];
-  const limited = (await figures.keys()).filter(
-    ({ id, state }) => (state === "active" || state === "paused") && (keyId === null || keyId === id),
-  );
-  return limited.flatMap(({ id, name, spans }) =>
+  const watched = (await figures.keys()).filter(({ id }) => keyId === null || keyId === id);
+  return watched.flatMap(({ id, name, spans }) =>
     spans.map(({ period, limit, spent, resetsAtMs }) => {
       const when = WHEN[period](resetsAtMs);
       return {

@@ -1,7 +1,7 @@
 // Goes round all rules that are on and writes one message per crossing. Away from every request: it reads what the
-// ledger has written, and the figures of one organization are read once per round.
+// ledger has written, the figures of many organizations together and each of them once per round.
 import { printTime } from "../domain/print.ts";
-import type { Rule } from "./alert.ts";
+import type { Reading, Rule } from "./alert.ts";
 import type { Outbox } from "./outbox.ts";
 import { type Figures, readingsOf } from "./readings.ts";
 import type { RuleBook } from "./rule-book.ts";
@@ -9,9 +9,13 @@ import type { RuleBook } from "./rule-book.ts";
 export interface WatchPorts {
   rules: RuleBook;
   outbox: Outbox;
-  figuresOf(organizationId: string): Figures;
+  /** One look: those who ask for a figure at once, of whichever organization, are answered together. */
+  look(): (organizationId: string) => Figures;
   nowMs(): number;
 }
+
+/** Organizations that are looked at together. */
+const TOGETHER = 100;
 
 /**
  * Messages of an organization within a day, those of every channel counted. Rules times keys times channels are many: what
@@ -22,18 +26,46 @@ const DAY_MS = 86_400_000;
 
 /** One round. A rule that fails does not keep the others waiting. */
 export async function watchRules(on: WatchPorts, failed: (error: unknown) => void): Promise<void> {
-  const byOrganization = Map.groupBy(await on.rules.enabled(failed), ({ organizationId }) => organizationId);
-  for (const [organizationId, rules] of byOrganization) {
-    const figures = onceEach(on.figuresOf(organizationId));
-    const budget = new Budget(() => on.outbox.messagesSince(organizationId, on.nowMs() - DAY_MS));
-    // Before any figure: what others tell or clear from here on, they saw later than this round.
-    const firing = await on.outbox.firing(organizationId).catch((error: unknown) => {
-      failed(error);
-      return null;
-    });
-    if (firing === null) continue;
-    for (const rule of rules)
-      await watchRule(on, { rule, firing: firing.get(rule.id) ?? new Map(), figures, budget }).catch(failed);
+  const organizations = [
+    ...Map.groupBy(await on.rules.enabled(failed), ({ organizationId }) => organizationId),
+  ];
+  for (let from = 0; from < organizations.length; from += TOGETHER) {
+    const some = new Map(organizations.slice(from, from + TOGETHER));
+    await watchSome(on, some, toldOnce(failed)).catch(failed);
+  }
+}
+
+/** What failed for many at once is one failure. */
+function toldOnce(failed: (error: unknown) => void): (error: unknown) => void {
+  const told = new Set<unknown>();
+  return (error) => {
+    if (told.has(error)) return;
+    told.add(error);
+    failed(error);
+  };
+}
+
+async function watchSome(
+  on: WatchPorts,
+  organizations: ReadonlyMap<string, readonly Rule[]>,
+  failed: (error: unknown) => void,
+): Promise<void> {
+  // Before any figure: what others tell or clear from here on, they saw later than this round.
+  const firing = await on.outbox.firing([...organizations.keys()]);
+  const figuresOf = on.look();
+  const looked = [...organizations].flatMap(([organizationId, rules]) => {
+    const figures = onceEach(figuresOf(organizationId));
+    return rules.map((rule) => ({ rule, readings: readingsOf(rule, figures) }));
+  });
+  await Promise.allSettled(looked.map(({ readings }) => readings));
+  const budgets = new Map<string, Budget>();
+  for (const { rule, readings } of looked) {
+    const { organizationId, id } = rule;
+    const written = (): Promise<number> => on.outbox.messagesSince(organizationId, on.nowMs() - DAY_MS);
+    const budget = budgets.get(organizationId) ?? new Budget(written);
+    budgets.set(organizationId, budget);
+    const of = { rule, firing: firing.get(id) ?? new Map<string, string>(), budget };
+    await readings.then((found) => tell(on, found, of)).catch(failed);
   }
 }
 
@@ -52,17 +84,12 @@ class Budget {
   }
 }
 
-async function watchRule(
+async function tell(
   on: WatchPorts,
-  {
-    rule: read,
-    firing,
-    figures,
-    budget,
-  }: { rule: Rule; firing: Map<string, string>; figures: Figures; budget: Budget },
+  readings: readonly Reading[],
+  { rule: read, firing, budget }: { rule: Rule; firing: Map<string, string>; budget: Budget },
 ): Promise<void> {
   let rule = read;
-  const readings = await readingsOf(rule, figures);
   for (const { subject, standing, text, facts } of readings) {
     if (standing === "crossed" && !firing.has(subject) && (await budget.take(1 + rule.channels.length))) {
       const nowMs = on.nowMs();

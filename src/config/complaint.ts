@@ -63,7 +63,7 @@ function readIssue(issue: Issue): Problem[] {
 /** `tollgate.yaml:7: listen.port`, or `listen.port (from PORT)`. */
 export function describePlace(
   at: Path,
-  from: { path: string | null; file: SettingsFile; overrides: Override[] },
+  from: { path: string | null; file: SettingsFile; overrides: Override[]; line?: number | undefined },
 ): string {
   const field = at.reduce<string>((text, step) => {
     if (typeof step === "number") return `${text}[${step}]`;
@@ -72,7 +72,7 @@ export function describePlace(
   const override = from.overrides.findLast(({ path }) => path.join(".") === field);
   if (override !== undefined) return `${field} (from ${override.source})`;
   if (from.path === null) return field;
-  const line = field === "" ? null : nearestLine(at, from.file);
+  const line = from.line ?? (field === "" ? null : nearestLine(at, from.file));
   return [from.path, line, field && ` ${field}`].filter((part) => part !== null && part !== "").join(":");
 }
 

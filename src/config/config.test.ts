@@ -81,6 +81,22 @@ describe("order", () => {
     const env = { TOLLGATE_CONFIG: "other.yaml" };
     expect(loadConfig({ env, cwd: here, flags: {} }).listen.port).toBe(7011);
   });
+  test.each(["tollgate.yml", "tollgate.json"])(
+    "a %s that nobody names is not passed over in silence",
+    (name) => {
+      const here = mkdtempSync(join(cwd, "cwd-"));
+      writeFileSync(join(here, name), '{ "listen": { "port": 7010 } }');
+      expect(() => loadConfig({ env: {}, cwd: here, flags: {} })).toThrow(
+        `name it tollgate.yaml, or say --config ${name}`,
+      );
+      expect(loadConfig({ env: {}, cwd: here, flags: { config: name } }).listen.port).toBe(7010);
+    },
+  );
+  test("an empty variable is told of once", () => {
+    expect(complaint("", { env: { DATABASE_URL: "" } })).toBe(
+      "database_url (from DATABASE_URL): must not be empty",
+    );
+  });
   test("paths in the file count from the file, those of flags from the working directory", () => {
     const far = mkdtempSync(join(cwd, "far-"));
     writeFileSync(join(far, "k.jwk"), "{}");
@@ -255,8 +271,19 @@ describe("refused with the path", () => {
     ],
     ["another database", "database_url: mysql://x", /database_url: must begin with postgres/],
     ["a list on top", "- a", /must be a group of settings$/],
-    ["broken YAML", "listen: [", /is not valid YAML/],
-    ["a key written twice", "log: {}\nlog: {}", /is not valid YAML/],
+    [
+      "an address of the API",
+      "public_url: https://gate.example.com/v1/",
+      /public_url: is the address without \/v1/,
+    ],
+    ["broken YAML", "\nlisten: [", /\.yaml:2: is not valid YAML: [^\n]+$/],
+    [
+      "broken YAML beside a secret, which is not shown",
+      "mail: { password: hunter2, host: [ }\n",
+      /^(?!.*hunter2).*\.yaml:1: is not valid YAML: [^\n]+$/s,
+    ],
+    ["two documents", "log: {}\n---\nlog: {}", /\.yaml:2: .*several documents \(a line of ---\): keep one$/],
+    ["a key written twice", "log: {}\nlog: {}", /\.yaml:2: is not valid YAML: Map keys must be unique$/],
     [
       "an alias bomb",
       `a: &a [x,x]\n${bomb("b", "a")}${bomb("c", "b")}${bomb("d", "c")}`,

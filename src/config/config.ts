@@ -67,8 +67,8 @@ const isGroup = (value: unknown): value is object =>
 /** `path`: of the file; null where there is none. */
 function checked(input: ConfigInput, path: string | null, file: SettingsFile): Config {
   const overrides = [...environmentOverrides(input.env), ...flagOverrides(input.flags)];
-  const name = (at: Path): string => describePlace(at, { path, file, overrides });
-  const fileProblems = file.problems.map((problem) => `${name(problem.path)}: ${problem.message}`);
+  const name = (at: Path, line?: number): string => describePlace(at, { path, file, overrides, line });
+  const fileProblems = file.problems.map(({ path: at, line, message }) => `${name(at, line)}: ${message}`);
   if (fileProblems.length > 0) throw new ConfigError(fileProblems);
 
   const parsed = settingsSchema(input.kinds ?? PROVIDER_KINDS).safeParse(
@@ -114,7 +114,12 @@ function settingsPath({ env, cwd, flags }: ConfigInput): string | null {
     return resolve(cwd, named);
   }
   const usual = resolve(cwd, "tollgate.yaml");
-  return existsSync(usual) ? usual : null;
+  if (existsSync(usual)) return usual;
+  // Defaults in their place would be a gateway that nobody wanted, without a word.
+  for (const other of ["tollgate.yml", "tollgate.json"])
+    if (existsSync(resolve(cwd, other)))
+      throw new ConfigError([`${other}: is read by nobody; name it tollgate.yaml, or say --config ${other}`]);
+  return null;
 }
 
 function readSettings(path: string, env: ConfigInput["env"]): SettingsFile {

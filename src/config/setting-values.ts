@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type CamelCase, camelCase } from "../lib/camel-case.ts";
 import { parseDurationMs } from "./duration.ts";
 
-export const nonEmpty = z.string().min(1, "must not be empty");
+export const nonEmpty = z.string().min(1, { error: "must not be empty", abort: true });
 export const upToMilliseconds = (max: number) => z.int().min(1).max(max);
 export const upTo = (max: number) => z.int().min(1).max(max);
 export const HOUR_MS = 3_600_000;

@@ -1,13 +1,14 @@
 // One `tollgate.yaml`, read into plain values. It keeps where each value stands, so that every complaint can name a
 // line, and replaces `${NAME}` from the environment: unset or empty is a complaint, never an empty secret.
-import { LineCounter, isNode, parseDocument } from "yaml";
+import { LineCounter, isNode, parseDocument, type YAMLParseError } from "yaml";
 
 export type Path = readonly (string | number)[];
 
-/** What is wrong with one setting; `path` is empty when the whole file is meant. */
+/** What is wrong with one setting; `path` is empty when the whole file is meant, or the `line` of it. */
 export interface Problem {
   path: Path;
   message: string;
+  line?: number;
 }
 
 export interface SettingsFile {
@@ -31,7 +32,7 @@ export function parseSettingsFile(text: string, env: Record<string, string | und
   if (broken !== undefined) {
     return {
       values: null,
-      problems: [{ path: [], message: `is not valid YAML: ${broken.message}` }],
+      problems: [notYaml(broken)],
       lineOf,
     };
   }
@@ -42,6 +43,18 @@ export function parseSettingsFile(text: string, env: Record<string, string | und
     path: [],
   });
   return { values, problems, lineOf };
+}
+
+/** In one line: where it is stands before it, and the text of the file may hold secrets. */
+function notYaml({ code, message, linePos }: YAMLParseError): Problem {
+  const several = "this file has several documents (a line of ---): keep one";
+  const [words = ""] = message.split(/ at line \d+, column \d+|\n/);
+  const line = linePos?.[0].line;
+  return {
+    path: [],
+    message: `is not valid YAML: ${code === "MULTIPLE_DOCS" ? several : words}`,
+    ...(line !== undefined && { line }),
+  };
 }
 
 /** An empty file means no settings. */

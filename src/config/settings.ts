@@ -206,6 +206,7 @@ export const settingsSchema = (kinds: readonly ProviderKind[]) =>
     listen: listen.prefault({}),
     server: server.prefault({}),
     public_url: webUrl
+      .refine((url) => !/\/v1\/*$/.test(url), "is the address without /v1, which clients put behind it")
       .optional()
       .describe("Where clients reach the gateway, without /v1. Used in links.")
       .transform(withoutSlash),

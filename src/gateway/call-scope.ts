@@ -86,6 +86,10 @@ export class CallScopes {
     return callScope;
   }
 
+  get size(): number {
+    return this.open.size;
+  }
+
   /** Cuts what still runs: each request then ends by evidence. */
   cutAll(): void {
     for (const callScope of this.open.all())

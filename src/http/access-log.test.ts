@@ -56,3 +56,35 @@ for (const [what, exchange] of Object.entries<Exchange>({
 test("above its level there is no line", () => {
   expect(line({ target: "/", path: "/" }, "warn")).toBe("");
 });
+
+test("of a flood of refusals a thousand have a line, and every call that is answered among them has", () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog("info", {
+    write: (text) => void lines.push(JSON.parse(text) as Record<string, unknown>),
+  });
+  const access = new AccessLog(log, clock, metrics);
+  const note = (status: number, surface: string | null): void =>
+    access.note(
+      new Response("", { status }),
+      { ...about({ target: "/v1/chat/completions", path: "" }), address: null },
+      surface,
+    );
+  for (let n = 0; n < 5_000; n += 1) note(401, "chat.completions");
+  for (let n = 0; n < 10; n += 1) note(200, "chat.completions");
+  access.close();
+  const of = (status: number): number => lines.filter((line) => line["status"] === status).length;
+  expect([of(401), of(200), lines.at(-1)?.["left_out"]]).toEqual([1_000, 10, { "401": 4_000 }]);
+});
+
+test("a retry without a key of its own is told by its line, from which its request is found", () => {
+  const headers = { "x-stainless-retry-count": "2" };
+  const request = new Request("http://gateway.example/v1/chat/completions", { method: "POST", headers });
+  const text = printed((log) =>
+    new AccessLog(log, clock, metrics).note(
+      new Response(""),
+      { ...about({ target: "/", path: "/" }), request, address: null },
+      "chat.completions",
+    ),
+  );
+  expect(JSON.parse(text)).toMatchObject({ id: "req_01", unkeyed_retry: true });
+});

@@ -1,16 +1,24 @@
-// One compact line per request, without prompts, keys or bodies (S36); and the counters of what was answered.
+// One compact line per request, without prompts, keys or bodies (S36); and the counters of what was answered. Calls that were
+// answered have their line whatever comes; all others together a bounded number (`line-quota.ts`).
 import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { HttpContext } from "./context.ts";
+import { LineQuota } from "./line-quota.ts";
 
 export class AccessLog {
   /** Whether a line is written of each request, with its address. */
   readonly on: boolean;
+  private readonly quota = new LineQuota((leftOut) =>
+    this.log.warn(
+      { left_out: leftOut },
+      "more requests than the log has lines for: by status, those without one",
+    ),
+  );
 
   constructor(
-    private readonly log: Pick<Log, "isLevelEnabled" | "lines">,
+    private readonly log: Pick<Log, "isLevelEnabled" | "lines" | "warn">,
     private readonly clock: Clock,
     private readonly metrics: Pick<Metrics, "responded" | "unkeyedRetry">,
   ) {
@@ -24,15 +32,23 @@ export class AccessLog {
   ): void {
     const { request, requestId, receivedAtMs } = arrived;
     this.metrics.responded(response.status, surface);
-    if (isUnkeyedRetry(request)) this.metrics.unkeyedRetry();
+    const again = isUnkeyedRetry(request);
+    if (again) this.metrics.unkeyedRetry();
     if (!this.on) return;
     const nowMs = this.clock.nowMs();
+    const called = surface !== null && response.status < 400;
+    if (!called && !this.quota.takes(response.status, nowMs)) return;
     // As the log's own lines are, printed here: all of these figures are known, and nothing among them is to be hidden.
     this.log.lines.write(
       `{"level":30,"time":"${printTime(nowMs)}","id":"${requestId}","method":"${request.method}"` +
         `,"path":${JSON.stringify(pathOf(request.url))},"status":${response.status}` +
-        `,"address":${JSON.stringify(arrived.address)},"ms":${nowMs - receivedAtMs}}\n`,
+        `,"address":${JSON.stringify(arrived.address)},"ms":${nowMs - receivedAtMs}${again ? ',"unkeyed_retry":true' : ""}}\n`,
     );
+  }
+
+  /** Tells what was left out to the end. */
+  close(): void {
+    this.quota.close();
   }
 }
 

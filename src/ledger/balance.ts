@@ -1,6 +1,6 @@
 // Balances as rows outside a batch, the same on both stores: opened with their organization, read for people, and locked
 // by whoever changes what admission reads, so that per organization there is one order of everything (money.md §7).
-import { ask, lock, moneyOf, numberOf, type Query } from "../store/sql.ts";
+import { ask, lock, moneyOf, numberOf, placesFrom, type Query, type SqlRow, textOf } from "../store/sql.ts";
 import { CHAIN_START } from "./entry-hash.ts";
 import type { BalanceRecord } from "./ledger.ts";
 
@@ -13,16 +13,25 @@ export function* openBalance(organizationId: string, nowMs: number): Query<void>
   );
 }
 
+const FIGURES =
+  "SELECT org_id, available, held, spent, purchased, granted, debt FROM org_balance WHERE slot = 0";
+
 /** Null when there is no such organization. */
 export function* findBalance(organizationId: string): Query<BalanceRecord | null> {
-  const [row] = yield* ask(
-    "SELECT available, held, spent, purchased, granted, debt FROM org_balance WHERE org_id = ?1 AND slot = 0",
-    [organizationId],
-  );
-  if (row === undefined) return null;
+  const [row] = yield* ask(`${FIGURES} AND org_id = ?1`, [organizationId]);
+  return row === undefined ? null : balanceOf(row);
+}
+
+/** Of those that there are. */
+export function* findBalances(organizationIds: readonly string[]): Query<Map<string, () => BalanceRecord>> {
+  const rows = yield* ask(`${FIGURES} AND org_id IN (${placesFrom(1, organizationIds)})`, organizationIds);
+  return new Map(rows.map((row) => [textOf(row["org_id"]), () => balanceOf(row)]));
+}
+
+function balanceOf(row: SqlRow): BalanceRecord {
   const purchased = moneyOf(row["purchased"]);
   return {
-    organizationId,
+    organizationId: textOf(row["org_id"]),
     available: moneyOf(row["available"]),
     held: moneyOf(row["held"]),
     spent: moneyOf(row["spent"]),
@@ -47,6 +56,15 @@ export function* moveStamp(organizationId: string, atMs: number): Query<void> {
     organizationId,
     atMs,
   ]);
+}
+
+/** The newest stamp of each organization that there is. */
+export function* newestStamps(organizationIds: readonly string[]): Query<Map<string, number>> {
+  const rows = yield* ask(
+    `SELECT org_id, stamped_at FROM org_balance WHERE slot = 0 AND org_id IN (${placesFrom(1, organizationIds)})`,
+    organizationIds,
+  );
+  return new Map(rows.map((row) => [textOf(row["org_id"]), numberOf(row["stamped_at"])]));
 }
 
 /** The organization's newest stamp; 0 when there is no such organization. */

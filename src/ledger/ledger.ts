@@ -376,6 +376,11 @@ export interface Ledger {
   ready(): boolean;
   /** Why it does not, for the log; says nothing while it does. */
   trouble(): string;
+  /**
+   * Whether this gateway does what one of all does: the one that has been there for longest of those that are there, by the
+   * database's clock. For work that two may do at once and that need not be done twice: who leads may change at any moment.
+   */
+  leads(): Promise<boolean>;
   /** How fast it takes them, from the last commits of this process. */
   pulse(): LedgerPulse;
   /** Finishes what is queued, then closes the store. */

@@ -1,6 +1,6 @@
 // What becomes of lines that are gathered: each is written, in order, soon, and at the end of the process at the latest.
 import { afterEach, expect, test } from "bun:test";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LineBuffer } from "./line-buffer.ts";
@@ -8,7 +8,8 @@ import { LineBuffer } from "./line-buffer.ts";
 const folder = mkdtempSync(join(tmpdir(), "tollgate-lines-"));
 const file = join(folder, "log");
 const fd = openSync(file, "a");
-const lines = new LineBuffer(fd);
+const missed = (lost: number): string => `${lost} lost\n`;
+const lines = new LineBuffer(fd, missed);
 const written = (): string => readFileSync(file, "utf8");
 const flushed = (): Promise<void> => new Promise((resolve) => lines.flush(resolve));
 
@@ -45,7 +46,7 @@ test("what waits at the end of the process is written before it ends", () => {
 test("a flush of nothing answers, and one of a descriptor that takes nothing does, too", async () => {
   await flushed();
   const gone = openSync(file, "r");
-  const refused = new LineBuffer(gone);
+  const refused = new LineBuffer(gone, missed);
   refused.write("lost\n");
   await new Promise<void>((resolve) => refused.flush(resolve));
   refused.write("lost\n");
@@ -54,10 +55,29 @@ test("a flush of nothing answers, and one of a descriptor that takes nothing doe
   expect(written()).not.toContain("lost");
 });
 
+test.skipIf(!existsSync("/dev/full"))(
+  "lines that a full disk has not taken are told of once it takes some again",
+  async () => {
+    const full = openSync("/dev/full", "w");
+    const log = new LineBuffer(full, missed);
+    const flush = (): Promise<void> => new Promise((resolve) => log.flush(resolve));
+    log.write("a\nb\n");
+    await flush();
+    // The same descriptor, of a file that takes lines.
+    closeSync(full);
+    const room = openSync(file, "a");
+    expect(room).toBe(full);
+    log.write("c\n");
+    await flush();
+    closeSync(room);
+    expect(written()).toEndWith("c\n2 lost\n");
+  },
+);
+
 test("a pipe whose reader has left takes no further line, and ends nobody", async () => {
   const script = `
     import { LineBuffer } from ${JSON.stringify(join(import.meta.dir, "line-buffer.ts"))};
-    const lines = new LineBuffer(2);
+    const lines = new LineBuffer(2, String);
     await Bun.sleep(200);
     for (const line of ["a\\n", "b\\n"]) {
       lines.write(line);
@@ -70,3 +90,63 @@ test("a pipe whose reader has left takes no further line, and ends nobody", asyn
   expect(await new Response(child.stdout).text()).toBe("alive\n");
   expect(await child.exited).toBe(0);
 });
+
+/** Writes 20 MB in lines of 1,000 characters, says so, and ends once it is told to. */
+const MUCH = `
+  import { LineBuffer } from ${JSON.stringify(join(import.meta.dir, "line-buffer.ts"))};
+  const lines = new LineBuffer(2, (lost) => "lost " + lost + "\\n");
+  process.once("exit", () => lines.flushSync());
+  const line = "x".repeat(999) + "\\n";
+  for (let n = 0; n < 20_000; n += 1) {
+    lines.write(line);
+    if (n % 100 === 0) await Bun.sleep(0);
+  }
+  console.log("wrote");
+  for await (const _ of console) break;
+  const flushed = new Promise((resolve) => lines.flush(() => resolve("flushed")));
+  console.log(await Promise.race([flushed, Bun.sleep(1_000).then(() => "stalled")]));
+  process.exit(0);`;
+/** It, with a pipe for its lines that nobody reads until `read` is called. */
+function much() {
+  const pipe = join(folder, crypto.randomUUID());
+  Bun.spawnSync(["mkfifo", pipe]);
+  const both = openSync(pipe, "r+");
+  const child = Bun.spawn([process.execPath, "-e", MUCH], { stdio: ["pipe", "pipe", both] });
+  const reader = child.stdout.getReader();
+  const said = async (): Promise<string> => new TextDecoder().decode((await reader.read()).value).trim();
+  const end = (): void => {
+    void child.stdin.write("end\n");
+    void child.stdin.end();
+  };
+  const read = async (): Promise<string> => {
+    const cat = Bun.spawn(["cat", pipe], { stdout: "pipe" });
+    const text = new Response(cat.stdout).text();
+    await Bun.sleep(300); // it has opened the pipe
+    closeSync(both);
+    end();
+    return text;
+  };
+  return { child, said, end, read };
+}
+
+test("a reader that stalls keeps the process from ending for no longer than a second", async () => {
+  const { child, said, end } = much();
+  expect(await said()).toBe("wrote");
+  const toldAt = performance.now();
+  end();
+  expect(await said()).toBe("stalled");
+  const ended = await Promise.race([child.exited, Bun.sleep(5_000).then(() => "not ended")]);
+  child.kill("SIGKILL");
+  expect(ended).toBe(0);
+  expect(performance.now() - toldAt).toBeLessThan(4_000);
+}, 15_000);
+
+test("one that comes back is told how many lines it has missed, beyond the 8 MB that were kept", async () => {
+  const { child, said, read } = much();
+  expect(await said()).toBe("wrote");
+  const lines = (await read()).trimEnd().split("\n");
+  const lost = Number(lines.find((line) => line.startsWith("lost "))?.slice("lost ".length));
+  expect(lost).toBeGreaterThan(10_000);
+  expect(lines.filter((line) => line.startsWith("x")).length + lost).toBe(20_000);
+  expect(await child.exited).toBe(0);
+}, 15_000);

@@ -1,6 +1,7 @@
 // JSON lines on stderr, written in batches; secrets and content never reach it (S36).
 import pino from "pino";
 import { CREDENTIAL_HEADERS } from "../domain/credential.ts";
+import { printTime } from "../domain/print.ts";
 import { LineBuffer } from "./line-buffer.ts";
 import { within } from "./within.ts";
 
@@ -21,7 +22,11 @@ const REDACTED = [
   "*.messages",
 ];
 
-const stderr = new LineBuffer(2);
+/** Where the reader was away for too long. Printed as the log prints its own. */
+const missed = (lines: number): string =>
+  `{"level":40,"time":"${printTime(Date.now())}","lines":${lines},"msg":"lines of this log were lost: nobody took them"}\n`;
+
+const stderr = new LineBuffer(2, missed);
 process.once("exit", () => stderr.flushSync());
 
 /** `level`: trace | debug | info | warn | error | fatal | silent. */

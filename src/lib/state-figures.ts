@@ -52,8 +52,10 @@ export function printState(on: StateFigures): string {
     ),
     gauge(
       "tollgate_release_expiry_timestamp_seconds",
-      "When a route's newest release ends.",
-      routes.map(({ labels, expiresAtMs }) => [labels, expiresAtMs / 1000]),
+      "When a route's newest release ends; not of routes that are disabled.",
+      routes
+        .filter(({ state }) => state !== "disabled")
+        .map(({ labels, expiresAtMs }) => [labels, expiresAtMs / 1000]),
     ),
     gauge(
       "tollgate_provider_account_refused",

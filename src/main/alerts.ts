@@ -4,16 +4,15 @@ import { Alerts } from "../alerts/alerts.ts";
 import type { MailPorts } from "../alerts/mail/channel.ts";
 import { Mailer } from "../alerts/mail/mailer.ts";
 import type { ResolveHost } from "../alerts/target.ts";
-import type { Figures } from "../alerts/readings.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
+import { within } from "../lib/within.ts";
 import type { People } from "../people/people.ts";
 import type { Payments } from "../payments/payments.ts";
 import type { RouteTable } from "../releases/route-table.ts";
-import { moneyOf, numberOf, type Sql } from "../store/sql.ts";
-import { keysOf } from "../registry/api-keys.ts";
-import { readUsage } from "../registry/requests.ts";
+import type { Sql } from "../store/sql.ts";
+import { lookOn } from "./alert-figures.ts";
 
 export interface OpenAlerts {
   room: Alerts;
@@ -36,29 +35,31 @@ interface AlertsOn {
 
 const WATCH_EVERY_MS = 15_000;
 const DELIVER_EVERY_MS = 2_000;
-const WEEK_MS = 7 * 86_400_000;
+/** What is on its way at a stop may arrive; what hangs is sent again by whoever runs a minute later. */
+const DELIVERED_WITHIN_MS = 3_000;
 
 export function openAlerts(config: Config, on: AlertsOn): OpenAlerts {
   const { alerts } = config;
   const room = new Alerts({
     sql: on.sql,
     dataKey: on.dataKey,
-    figuresOf: (organizationId) => figuresOf(organizationId, on),
+    look: () => lookOn(on),
     nowMs: () => on.clock.nowMs(),
     to: { privateTargets: alerts.privateTargets, ...(on.resolveHost && { resolveHost: on.resolveHost }) },
     mail: mailOf(config, on),
   });
   const { jobs } = on;
-  const watching = jobs.every("alerts_watch", WATCH_EVERY_MS, () =>
-    room.watch((error) => jobs.failed("alerts_watch", error)),
-  );
+  const watching = jobs.every("alerts_watch", WATCH_EVERY_MS, async () => {
+    if (await on.ledger.leads()) await room.watch((error) => jobs.failed("alerts_watch", error));
+  });
   const delivering = jobs.every("alerts_deliver", DELIVER_EVERY_MS, () =>
-    room.deliver((error) => jobs.failed("alerts_deliver", error)),
+    room.beginDeliveries((error) => jobs.failed("alerts_deliver", error)),
   );
   return {
     room,
     stop: async () => {
       await Promise.all([watching.stop(), delivering.stop()]);
+      await within(room.delivered(), DELIVERED_WITHIN_MS);
     },
   };
 }
@@ -74,41 +75,5 @@ function mailOf({ mail }: Config, on: AlertsOn): MailPorts | null {
       return person !== null && (await people.membership(organizationId, person.id)) !== null;
     },
     pageOf: (organizationId) => `${on.dashboardUrl()}/o/${organizationId}/alerts`,
-  };
-}
-
-function figuresOf(organizationId: string, { ledger, routeTable, payments, sql, clock }: AlertsOn): Figures {
-  const nowMs = (): number => clock.nowMs();
-  return {
-    nowMs,
-    balance: () => ledger.balance(organizationId),
-    keys: () => keysOf(ledger, organizationId),
-    spentSince: async (fromMs) => {
-      const [total] = await readUsage(ledger, { organizationId, fromMs });
-      return total?.charge ?? moneyOf(0);
-    },
-    outcomesSince: async (sinceMs) => {
-      // Request ids begin with their time, so this reads the past hour and nothing else.
-      const since = `req_${sinceMs.toString(16).padStart(12, "0")}`;
-      const [row] = await sql.rows(
-        `SELECT count(*) AS requests, coalesce(sum(CASE WHEN state = 'released' OR status >= 500 THEN 1 ELSE 0 END), 0) AS failed
-         FROM request WHERE org_id = ?1 AND request_id >= ?2 AND state <> 'dispatched'`,
-        organizationId,
-        since,
-      );
-      return { requests: numberOf(row?.["requests"]), failed: numberOf(row?.["failed"]) };
-    },
-    routes: async () => {
-      const used = await readUsage(ledger, { organizationId, fromMs: nowMs() - WEEK_MS, groupBy: "model" });
-      return used.flatMap(({ group }) =>
-        (group === null ? [] : (routeTable.model(group)?.routes ?? [])).map(({ release, state }) => ({
-          route: release.route,
-          model: release.model,
-          state,
-          expiresAtMs: release.expiresAtMs,
-        })),
-      );
-    },
-    topUpFailure: async () => (await payments.automatic.find(organizationId))?.lastFailure ?? null,
   };
 }

@@ -1,5 +1,5 @@
-// How a gateway that is told to stop ends what it has begun: open answers may finish for the grace time; then they are cut,
-// and their holds end by evidence.
+// How a gateway that is told to stop ends what it has begun: open answers may finish for the grace time, or until it is told
+// again; then they are cut, and their holds end by evidence.
 import type { CallScopes } from "../gateway/call-scope.ts";
 import type { Listening } from "../http/server.ts";
 import type { EventStreams } from "../http/sse.ts";
@@ -8,6 +8,8 @@ import { within } from "../lib/within.ts";
 
 export interface DrainPorts {
   graceMs: number;
+  /** Whoever told it to stop does not want to wait any longer. */
+  hurried: Promise<void>;
   callScopes: CallScopes;
   streams: EventStreams;
   ledger: Pick<Ledger, "ready">;
@@ -16,9 +18,9 @@ export interface DrainPorts {
 /** Resolves when nothing runs any more that the store could still be told of. */
 export async function drain(
   server: Listening,
-  { graceMs, callScopes, streams, ledger }: DrainPorts,
+  { graceMs, hurried, callScopes, streams, ledger }: DrainPorts,
 ): Promise<void> {
-  await within(server.stop("drain"), graceMs);
+  await Promise.race([within(server.stop("drain"), graceMs), hurried]);
   void server.stop("cut");
   callScopes.cutAll();
   await settled(Promise.all([callScopes.idle(), streams.idle()]), ledger);

@@ -12,7 +12,7 @@ import { lostWhileStarting } from "../store/postgres-error.ts";
 import { firstRunLink } from "./dashboard-api.ts";
 import { firstStart } from "./first-start.ts";
 import { jobsOn } from "./jobs.ts";
-import { writeOperatorFile } from "./operator-file.ts";
+import { openOperatorFile } from "./operator-file.ts";
 import { openProviders } from "./providers.ts";
 import { openReleases } from "./releases.ts";
 import type { Services } from "./services.ts";
@@ -48,12 +48,14 @@ export interface StartPorts {
   passwords?: Passwords | undefined;
   /** Gives the start up between two of its steps; it then throws the signal's reason. */
   signal?: AbortSignal;
+  /** Told again to stop: answers that run are cut now, not after their grace time. */
+  hurry?: AbortSignal;
   /** The port is open, before `start` ends: from here on somebody may be waiting for an answer. */
   onListening?: () => void;
 }
 
 /** What a start is given, each with what it is where nobody says. */
-type Process = Pick<StartPorts, "signal" | "onListening" | "passwords"> &
+type Process = Pick<StartPorts, "signal" | "hurry" | "onListening" | "passwords"> &
   Required<Pick<StartPorts, "log" | "jobs" | "formats" | "openStore" | "worker">>;
 
 /** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */
@@ -108,14 +110,21 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
     // Its key is shown once, in the banner: a start that ends at a port that is taken makes none.
     const demoKey = config.trust === null ? await firstStart(ledger) : null;
     const url = addressOf(config, gateway.server.port);
-    if (worker !== "other") await writeOperatorFile(ledger, { dataDir: config.dataDir, url });
+    const operatorFile = await openOperatorFile(
+      { ledger, dataDir: config.dataDir, shared: store.look !== null, jobs },
+      worker === "other" ? null : url,
+    );
+    close = async () => {
+      await gateway.stop();
+      await operatorFile.stop();
+    };
     releases.health.start(jobs);
     const signInLink =
       worker === "other"
         ? null
         : await firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey, clock });
     const stop = async (): Promise<void> => {
-      await gateway.stop();
+      await close();
       await closeStore(store);
     };
     return { url, demoKey, signInLink, ledger, services: gateway.services, stop };

@@ -1,31 +1,89 @@
 // `operator.json` in the data directory: where the command line finds this gateway and the key it operates it with
-// (interfaces.md §2). A new key at each start; the one before is revoked.
+// (interfaces.md §2). A new key at each start; the one before is revoked, and its own when the gateway stops. In a store that
+// several gateways share the next start may have another directory: there a key lasts no longer than somebody renews it, so
+// that of a gateway that was killed ends by itself.
 import { byItself } from "../domain/actor.ts";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mintManagementKey } from "../registry/secret.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Transactions } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
-import { createManagementKey, revokeManagementKey } from "../registry/management-keys.ts";
+import type { Jobs } from "../lib/jobs.ts";
+import { within } from "../lib/within.ts";
+import { createManagementKey, renewManagementKey, revokeManagementKey } from "../registry/management-keys.ts";
 
 const NAME = "operator.json";
-const ACTOR = byItself("start");
+const LIVES_MS = 24 * 3_600_000;
+/** Often: a clock that is set right leaves the command line outside for so long at most. */
+const RENEW_EVERY_MS = 600_000;
 
-/** Makes the management key of this run, writes the file (mode 0600) and revokes the key of the run before. */
-export async function writeOperatorFile(ledger: Ledger, at: { dataDir: string; url: string }): Promise<void> {
-  const file = join(at.dataDir, NAME);
-  const previous = previousKeyId(file);
-  const id = newId("mk");
-  const minted = mintManagementKey(id);
-  await createManagementKey(ledger, { id, name: NAME, prefix: minted.prefix, digest: minted.digest }, ACTOR);
-  // A new file, renamed into place: a reader sees the old key or the new one, and never somebody else's mode bits.
-  const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, `${JSON.stringify({ url: at.url, token: minted.value, id })}\n`, { mode: 0o600 });
-  renameSync(fresh, file);
-  if (previous !== null) await revokeManagementKey(ledger, previous, ACTOR);
+/** A store that is away keeps nobody from ending. */
+const REVOKED_WITHIN_MS = 2_000;
+
+interface OperatorFileOn {
+  ledger: Transactions;
+  dataDir: string;
+  /** Other gateways, with directories of their own, have the same store. */
+  shared: boolean;
+  jobs: Jobs;
 }
 
-function previousKeyId(file: string): string | null {
+export interface OperatorFile {
+  /** Revokes the key of this run, where this gateway wrote it; a store that is away keeps it to its end. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Makes the management key of this run, writes the file (mode 0600) and revokes the key of the run before; all of that only
+ * with a `url`: a worker beside another shares that one's file. Whoever has the directory renews the key in it.
+ */
+export async function openOperatorFile(on: OperatorFileOn, url: string | null): Promise<OperatorFile> {
+  const id = url === null ? null : await write(on, url);
+  const renewing = on.shared
+    ? on.jobs.every("operator_key", RENEW_EVERY_MS, () => renewOperatorKey(on))
+    : null;
+  return {
+    stop: async () => {
+      await renewing?.stop();
+      if (id === null) return;
+      const revoked = revokeManagementKey(on.ledger, id, byItself("stop"));
+      await within(revoked, REVOKED_WITHIN_MS).catch((error: unknown) =>
+        on.jobs.failed("operator_key", error),
+      );
+    },
+  };
+}
+
+/** The key that the directory's file names lives on. */
+export async function renewOperatorKey({
+  ledger,
+  dataDir,
+}: Pick<OperatorFileOn, "ledger" | "dataDir">): Promise<void> {
+  const id = keyIdIn(join(dataDir, NAME));
+  if (id !== null) await renewManagementKey(ledger, id, LIVES_MS);
+}
+
+/** The id of the new key. */
+async function write({ ledger, dataDir, shared }: OperatorFileOn, url: string): Promise<string> {
+  const file = join(dataDir, NAME);
+  const previous = keyIdIn(file);
+  const id = newId("mk");
+  const { prefix, digest, value } = mintManagementKey(id);
+  const actor = byItself("start");
+  await createManagementKey(
+    ledger,
+    { id, name: NAME, prefix, digest, ...(shared && { livesMs: LIVES_MS }) },
+    actor,
+  );
+  // A new file, renamed into place: a reader sees the old key or the new one, and never somebody else's mode bits.
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, `${JSON.stringify({ url, token: value, id })}\n`, { mode: 0o600 });
+  renameSync(fresh, file);
+  if (previous !== null) await revokeManagementKey(ledger, previous, actor);
+  return id;
+}
+
+function keyIdIn(file: string): string | null {
   if (!existsSync(file)) return null;
   try {
     const { id } = JSON.parse(readFileSync(file, "utf8")) as { id?: unknown };

@@ -48,6 +48,7 @@ interface Rooms {
   formats: readonly Format[];
   worker: Worker | null;
   passwords?: Passwords | undefined;
+  hurry?: AbortSignal;
   store: OpenedStore;
   providers: Providers;
   releases: Releases;
@@ -190,6 +191,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
   });
 
   // The port.
+  const access = new AccessLog(log, clock, metrics);
   const close = async (): Promise<void> => {
     await services.stop();
     await api.stop();
@@ -199,6 +201,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     await outages.stop();
     await tracing?.stop();
     await watched.stop();
+    access.close();
     await written(log);
   };
   const routes = [
@@ -215,7 +218,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
       refused: (code) => metrics.refused(code),
       router: new Router(routes, () => `${url()}/v1`),
       cors: new Cors(config.cors.origins, rooms.formats),
-      access: new AccessLog(log, clock, metrics),
+      access,
       clients: new ClientAddress(config.server.trustedProxies),
       headerTimeoutMs: config.limits.headerTimeoutMs,
       keepAliveMs: config.limits.keepAliveMs,
@@ -225,13 +228,26 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
   );
   const stop = async (): Promise<void> => {
     leaving = true;
-    await Bun.sleep(config.limits.drainDelayMs);
+    const { drainDelayMs, stopGraceMs: graceMs } = config.limits;
+    const running = callScopes.size;
+    log.info({ running, within_ms: drainDelayMs + graceMs }, "told to stop: answers that run may finish");
+    const hurried = abortOf(rooms.hurry).then(() =>
+      log.warn({ running: callScopes.size }, "told again: answers that run are cut"),
+    );
+    await Promise.race([Bun.sleep(drainDelayMs), hurried]);
     draining = true;
-    await drain(server, { graceMs: config.limits.stopGraceMs, callScopes, streams, ledger });
+    await drain(server, { graceMs, hurried, callScopes, streams, ledger });
     await close();
   };
   return { server, services, stop };
 }
+
+/** Resolves when it is aborted; never without one. */
+const abortOf = (signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) resolve();
+    signal?.addEventListener("abort", () => resolve(), { once: true });
+  });
 
 /** The open port; where there is none the rooms close, whose rounds would keep the process. */
 async function listenOrClose(options: ServerOptions, close: () => Promise<void>): Promise<Listening> {

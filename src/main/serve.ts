@@ -1,5 +1,6 @@
 // `serve` runs one gateway until SIGTERM or SIGINT, which it obeys at every stage: what has not opened its port yet owes
-// nobody anything, and is left as a crash would leave it, for the next start to complete; what has opened it drains.
+// nobody anything, and is left as a crash would leave it, for the next start to complete; what has opened it drains, and what is
+// told again cuts what still runs.
 import type { Config } from "../config/config.ts";
 import { createLog } from "../lib/log.ts";
 import { within } from "../lib/within.ts";
@@ -10,6 +11,8 @@ import { tellReady, workerOf } from "./workers.ts";
 
 /** So long a start that is told to end may take to close what it has opened. */
 const CLOSE_WITHIN_MS = 2_000;
+/** One wish to end may come as several signals: of the terminal, of npm, of the parent of workers. */
+const ONE_WISH_MS = 1_000;
 
 /** `start`, then the banner. Throws with a sentence for the operator when it cannot; exits 0 on a signal. */
 export async function serve(config: Config): Promise<Running> {
@@ -18,12 +21,18 @@ export async function serve(config: Config): Promise<Running> {
   const jobs = jobsOn(log);
   catchStrays(jobs);
   const cancel = new AbortController();
+  const hurry = new AbortController();
+  let toldAtMs = 0;
   let listening = false;
   const onListening = (): void => {
     listening = true;
   };
   const stop = async (): Promise<void> => {
-    if (cancel.signal.aborted) return;
+    if (cancel.signal.aborted) {
+      if (performance.now() - toldAtMs >= ONE_WISH_MS) hurry.abort();
+      return;
+    }
+    toldAtMs = performance.now();
     cancel.abort(new Error("told to end while starting"));
     const withinMs = listening ? config.limits.stopGraceMs : CLOSE_WITHIN_MS;
     const running = await within(
@@ -42,7 +51,14 @@ export async function serve(config: Config): Promise<Running> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, jobs.guarded("stop", stopOrEnd));
   // Whoever started the workers is gone: nobody would stop them, or replace one, and the next start would serve beside them.
   if (worker !== null) process.on("disconnect", jobs.guarded("stop", stopOrEnd));
-  const starting = start(config, { worker, log, jobs, signal: cancel.signal, onListening });
+  const starting = start(config, {
+    worker,
+    log,
+    jobs,
+    signal: cancel.signal,
+    hurry: hurry.signal,
+    onListening,
+  });
   const running = await starting.catch((error: unknown) =>
     cancel.signal.aborted ? new Promise<never>(() => {}) : Promise.reject(error),
   );

@@ -149,10 +149,10 @@ async function grant(on: DevicesPorts, fetched: DeviceLogin, from: From): Promis
   const id = newId("mk");
   const minted = mintManagementKey(id);
   const name = keyName(person, fetched.host);
-  const login = { personId: person.id, livesMs: KEY_MS };
+  const login = { loginOf: person.id, livesMs: KEY_MS };
   const { expiresAtMs } = await createManagementKey(
     on.ledger,
-    { id, name, prefix: minted.prefix, digest: minted.digest, login },
+    { id, name, prefix: minted.prefix, digest: minted.digest, ...login },
     { id: person.id, ...from },
   );
   return {

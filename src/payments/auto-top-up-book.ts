@@ -1,6 +1,6 @@
 // Each organization's wish to be topped up by itself, and how the last try went.
 import type { NanoUsd } from "../domain/money.ts";
-import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
+import { moneyOf, numberOf, orNull, placesFrom, type Sql, type SqlRow, textOf } from "../store/sql.ts";
 
 export interface AutoTopUp {
   organizationId: string;
@@ -57,6 +57,15 @@ export class AutoTopUpBook {
   async find(organizationId: string): Promise<AutoTopUp | null> {
     const [row] = await this.sql.rows("SELECT * FROM auto_top_up WHERE org_id = ?1", organizationId);
     return row === undefined ? null : autoTopUpOf(row);
+  }
+
+  /** Why the last one failed, of each of these organizations that has one. */
+  async failures(organizationIds: readonly string[]): Promise<Map<string, () => string | null>> {
+    const rows = await this.sql.rows(
+      `SELECT org_id, last_failure FROM auto_top_up WHERE org_id IN (${placesFrom(1, organizationIds)})`,
+      ...organizationIds,
+    );
+    return new Map(rows.map((row) => [textOf(row["org_id"]), () => orNull(row["last_failure"], textOf)]));
   }
 
   /** Whether these terms are on, and still those in force. */

@@ -4,7 +4,7 @@ import { readAllowedModels } from "../domain/allowed-models.ts";
 import type { Tier } from "../domain/gateway-object.ts";
 import { type NanoUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
 import { newestStampMs } from "../ledger/balance.ts";
-import { type KeyState, keyState } from "../ledger/decide/key.ts";
+import { type KeyLife, type KeyState, keyState } from "../ledger/decide/key.ts";
 import {
   countsDays,
   type KeyLimits,
@@ -22,6 +22,7 @@ import {
   moneyOf,
   numberOf,
   orNull,
+  placesFrom,
   type Query,
   type SqlRow,
   sumColumns,
@@ -95,10 +96,6 @@ export function* readKeysNamed(
   return found;
 }
 
-/** `?3, ?4`: a parameter for each value. */
-const placesFrom = (first: number, values: readonly unknown[]): string =>
-  values.map((_, n) => `?${first + n}`).join(", ");
-
 /** The key with the row that it was read from. */
 export function* readKey(
   { organizationId, keyId }: { organizationId: string; keyId: string },
@@ -124,7 +121,7 @@ function* recordsOf(rows: readonly SqlRow[], read: Read): Query<KeyRecord[]> {
   return rows.map((row) => keyOf(row, spends?.get(textOf(row["key_id"])) ?? NOTHING_SPENT, read));
 }
 
-const NOTHING_SPENT: KeySpend = { spent: new Map(), open: [] };
+export const NOTHING_SPENT: KeySpend = { spent: new Map(), open: [] };
 
 /** Of the keys that are named: `?2` is the first of them, the others are from `next` on; of all where that is blank. */
 const namedBy = (column: string, only: Read["only"], next: number): string =>
@@ -147,6 +144,13 @@ interface Spending extends KeySpend {
 
 /** Of the keys that count days. */
 function* spendsOf({ organizationId, only, atMs }: Read): Query<Map<string, KeySpend>> {
+  const [first = "", ...others] = only ?? [];
+  const days = yield* ask(daysOf(only), [organizationId, first, weekFromHour(atMs), ...others]);
+  return spendsIn(days, yield* ask(holdsOf(only), [organizationId, first, ...others]));
+}
+
+/** By key, from rows of what was spent by day (`spentByDay`) and of open holds (`notedHolds`). */
+export function spendsIn(days: readonly SqlRow[], holds: readonly SqlRow[]): Map<string, KeySpend> {
   const spends = new Map<string, Spending>();
   const spendOf = (row: SqlRow): Spending => {
     const id = textOf(row["key_id"]);
@@ -154,10 +158,8 @@ function* spendsOf({ organizationId, only, atMs }: Read): Query<Map<string, KeyS
     spends.set(id, spend);
     return spend;
   };
-  const [first = "", ...others] = only ?? [];
-  for (const row of yield* ask(daysOf(only), [organizationId, first, weekFromHour(atMs), ...others]))
-    spendOf(row).spent.set(numberOf(row["day"]), nanoUsd(sumOf(row, "charge")));
-  for (const row of yield* ask(holdsOf(only), [organizationId, first, ...others]))
+  for (const row of days) spendOf(row).spent.set(numberOf(row["day"]), nanoUsd(sumOf(row, "charge")));
+  for (const row of holds)
     spendOf(row).open.push({
       requestId: textOf(row["request_id"]),
       admittedAtMs: numberOf(row["admitted_at"]),
@@ -166,23 +168,27 @@ function* spendsOf({ organizationId, only, atMs }: Read): Query<Map<string, KeyS
   return spends;
 }
 
-const limitsOf = (row: SqlRow): KeyLimits => ({
+export const limitsOf = (row: SqlRow): KeyLimits => ({
   limit: orNull(row["limit_nano"], moneyOf),
   dayLimit: orNull(row["day_limit_nano"], moneyOf),
   weekLimit: orNull(row["week_limit_nano"], moneyOf),
 });
 
+export const spentInMonth = (row: SqlRow): { spent: NanoUsd; held: NanoUsd } => ({
+  spent: orNull(row["spent"], moneyOf) ?? ZERO_USD,
+  held: orNull(row["held"], moneyOf) ?? ZERO_USD,
+});
+
+export const lifeOf = (row: SqlRow): KeyLife => ({
+  expiresAtMs: orNull(row["expires_at"], numberOf),
+  pausedAtMs: orNull(row["paused_at"], numberOf),
+  revokedAtMs: orNull(row["revoked_at"], numberOf),
+});
+
 function keyOf(row: SqlRow, spend: KeySpend, { atMs, nowMs }: Read): KeyRecord {
   const limits = limitsOf(row);
-  const month = {
-    spent: orNull(row["spent"], moneyOf) ?? ZERO_USD,
-    held: orNull(row["held"], moneyOf) ?? ZERO_USD,
-  };
-  const life = {
-    expiresAtMs: orNull(row["expires_at"], numberOf),
-    pausedAtMs: orNull(row["paused_at"], numberOf),
-    revokedAtMs: orNull(row["revoked_at"], numberOf),
-  };
+  const month = spentInMonth(row);
+  const life = lifeOf(row);
   const state = keyState(life, nowMs);
   return {
     id: textOf(row["key_id"]),

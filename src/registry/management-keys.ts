@@ -35,8 +35,10 @@ export interface NewManagementKey {
   name: string;
   prefix: string;
   digest: Uint8Array;
-  /** The command line of this person signed in with it; it ends by itself. */
-  login?: { personId: string; livesMs: number };
+  /** It ends by itself after so long, unless it is renewed. */
+  livesMs?: number;
+  /** The command line of this person signed in with it. */
+  loginOf?: string;
 }
 
 /** Where a management key is proved. */
@@ -49,12 +51,12 @@ const NO_DIGEST = new Uint8Array(32);
 
 export const createManagementKey = (
   on: Transactions,
-  { id, name, prefix, digest, login }: NewManagementKey,
+  { id, name, prefix, digest, livesMs, loginOf }: NewManagementKey,
   actor: Actor,
 ): Promise<ManagementKeyRecord> =>
   on.change(null, function* (nowMs) {
-    const expiresAtMs = login === undefined ? null : nowMs + login.livesMs;
-    const personId = login?.personId ?? null;
+    const expiresAtMs = livesMs === undefined ? null : nowMs + livesMs;
+    const personId = loginOf ?? null;
     yield* ask(
       `INSERT INTO management_key (id, name, prefix, digest, created_at, expires_at, login_of)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
@@ -103,6 +105,15 @@ export const revokeManagementKey = (
     const note = { actor, action: "management_key.revoke", organizationId: null, target: id, after };
     yield* appendAuditLine(note, nowMs);
     return { ...key, revokedAtMs: nowMs };
+  });
+
+/** It lives for so long from now on, also where it has ended by itself meanwhile; one that was revoked stays so. */
+export const renewManagementKey = (on: Transactions, id: string, livesMs: number): Promise<void> =>
+  on.change(null, function* (nowMs) {
+    yield* ask(
+      "UPDATE management_key SET expires_at = ?2 WHERE id = ?1 AND revoked_at IS NULL AND expires_at IS NOT NULL",
+      [id, nowMs + livesMs],
+    );
   });
 
 /** When it was last used; written at most once in `everyMs`, whichever gateway it calls. */

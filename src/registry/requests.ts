@@ -4,7 +4,7 @@ import { type NanoUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
 import { printDay } from "../domain/print.ts";
 import type { RequestRecord, Reader } from "../ledger/ledger.ts";
 import { findRequest } from "../ledger/requests.ts";
-import { ask, numberOf, orNull, type SqlRow, sumColumns, sumOf, textOf } from "../store/sql.ts";
+import { ask, numberOf, orNull, placesFrom, type SqlRow, sumColumns, sumOf, textOf } from "../store/sql.ts";
 
 export interface UsageFilter {
   organizationId: string;
@@ -53,6 +53,39 @@ export const readUsage = (on: Reader, filter: UsageFilter): Promise<UsageRow[]> 
       ],
     );
     return rows.length === 0 && filter.groupBy === undefined ? [NO_USAGE] : rows.map(rowOf);
+  });
+
+/** What each of these organizations was charged for requests admitted since then, as `readUsage` counts; none where nothing. */
+export const readSpent = (
+  on: Reader,
+  organizationIds: readonly string[],
+  fromMs: number,
+): Promise<Map<string, () => NanoUsd>> =>
+  on.read(function* () {
+    const rows = yield* ask(
+      `SELECT org_id, ${sumColumns("charge", "charge")} FROM usage_hour
+       WHERE hour >= ?1 AND org_id IN (${placesFrom(2, organizationIds)}) GROUP BY org_id`,
+      [Math.floor(fromMs / HOUR_MS), ...organizationIds],
+    );
+    return new Map(rows.map((row) => [textOf(row["org_id"]), () => nanoUsd(sumOf(row, "charge"))]));
+  });
+
+/** The models that each of these organizations used since then. */
+export const readModelsUsed = (
+  on: Reader,
+  organizationIds: readonly string[],
+  fromMs: number,
+): Promise<Map<string, () => string[]>> =>
+  on.read(function* () {
+    const rows = yield* ask(
+      `SELECT DISTINCT org_id, model FROM usage_hour
+       WHERE hour >= ?1 AND org_id IN (${placesFrom(2, organizationIds)}) ORDER BY org_id, model`,
+      [Math.floor(fromMs / HOUR_MS), ...organizationIds],
+    );
+    const byOrganization = Map.groupBy(rows, (row) => textOf(row["org_id"]));
+    return new Map(
+      [...byOrganization].map(([id, used]) => [id, () => used.map(({ model }) => textOf(model))]),
+    );
   });
 
 const SUMMED = [

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { adoptDataKey, readDataKey } from "./data-key.ts";
@@ -37,4 +37,15 @@ test("another key is never written over, and what is no key is refused with word
   writeFileSync(other, "too short");
   expect(refused(directory, other)).toContain("has 9 bytes, and a data key 32");
   expect(refused(directory, join(folder, "none"))).toContain("cannot be read");
+});
+
+test("a new database makes a key where there is none, and writes over no file that is something else", () => {
+  const directory = join(folder, "new");
+  const path = join(directory, "data.key");
+  mkdirSync(directory, { mode: 0o700 });
+  expect(readDataKey(directory, "fresh")).toHaveLength(32);
+  const printed = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
+  writeFileSync(path, printed);
+  expect(() => readDataKey(directory, "fresh")).toThrow("has 45 bytes, and a data key 32");
+  expect(readFileSync(path, "utf8")).toBe(printed);
 });

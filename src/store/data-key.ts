@@ -9,17 +9,25 @@ import { StoreFailure } from "./store-failure.ts";
 
 const KEY_BYTES = 32;
 
-/** `fresh`: a new database makes a new key; an existing one needs the key that it was made with. */
+/**
+ * `fresh`: a new database makes a new key where there is none; an existing one needs the key that it was made with. What is no
+ * key is never written over: it may be the only copy of one, in another form.
+ */
 export function readDataKey(directory: string, database: "fresh" | "existing"): Uint8Array {
   const path = join(directory, "data.key");
   privateFile(path);
   const stored = readFileSync(path);
   if (stored.length === KEY_BYTES) return stored;
-  if (database === "fresh") {
+  if (database === "fresh" && stored.length === 0) {
     const key = randomBytes(KEY_BYTES);
     writeFileSync(path, key, { flush: true });
     return key;
   }
+  if (database === "fresh")
+    throw new StoreFailure(
+      "data_key",
+      `${path} has ${stored.length} bytes, and a data key ${KEY_BYTES}: put the key there as it was, or remove the file for a new one`,
+    );
   throw new StoreFailure(
     "data_key",
     `${path} does not hold the data key of the database beside it; restore it from the backup of the key`,

@@ -123,6 +123,6 @@ export function openingFailure(error: unknown, url: string): unknown {
   if (errorKind(error) !== "store") return error;
   return new StoreFailure(
     "database",
-    `the database ${place} cannot be reached: ${messageOf(error)}; check DATABASE_URL and that it is running`,
+    `the database ${place} cannot be reached: ${messageOf(error)}; check DATABASE_URL, or database_url of tollgate.yaml, and that it is running`,
   );
 }

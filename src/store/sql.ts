@@ -78,6 +78,10 @@ export function inHundreds<Value>(values: readonly Value[]): Value[][] {
   return pieces;
 }
 
+/** `?3, ?4`: a parameter for each value. */
+export const placesFrom = (first: number, values: readonly unknown[]): string =>
+  values.map((_, n) => `?${first + n}`).join(", ");
+
 /** For `lower(column) LIKE … ESCAPE '!'`: whatever holds this text, however that is written. A blank one is held by all. */
 export const partOf = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`;
 

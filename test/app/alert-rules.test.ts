@@ -240,6 +240,19 @@ test.each([...Object.entries(HAPPENS), ...Object.entries(ALSO)])(
   },
 );
 
+test("a route that nobody wants any more is silent once it is disabled, as its runbook says", async () => {
+  const ends = rules.find(({ alert }) => alert === "TollgateReleaseEnds");
+  const rings = async (): Promise<boolean> =>
+    ends !== undefined &&
+    firing(ends, [{ atS: Date.now() / 1000, scrape: await scrape(gateway.url) }]).some(
+      ({ labels }) => labels["model"] === "unwanted-1",
+    );
+  await gateway.publish({ ...PLAIN, model: "unwanted-1" }, { expiresInMs: DAY_MS });
+  expect(await rings()).toBe(true);
+  await gateway.admin("POST", "/routes/disable", { route: "unwanted-1@simulator/local" });
+  expect(await rings()).toBe(false);
+});
+
 test.each(rules)(
   "$alert is whole, and its runbook says what it means, where to look and what to do",
   (rule) => {

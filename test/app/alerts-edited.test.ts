@@ -22,7 +22,7 @@ describe.each(STORES)("on %s", (store) => {
       return found;
     };
     const figures = { nowMs: Date.now, balance } as unknown as Figures;
-    return watchRules({ rules, outbox, figuresOf: () => figures, nowMs: Date.now }, (error) => {
+    return watchRules({ rules, outbox, look: () => () => figures, nowMs: Date.now }, (error) => {
       throw error;
     });
   }
@@ -38,7 +38,7 @@ describe.each(STORES)("on %s", (store) => {
         ? rules.remove(org, id)
         : rules.change(org, id, { from: below(5), to: below(5, false) }),
     );
-    expect([await told(org), (await outbox.firing(org)).get(id)]).toEqual([0, undefined]);
+    expect([await told(org), (await outbox.firing([org])).get(id)]).toEqual([0, undefined]);
     await rules.remove(org, id);
   });
 

@@ -69,7 +69,7 @@ describe("refused with what to do", () => {
       elsewhere((url) => {
         url.port = "1";
       }),
-      /cannot be reached: connect ECONNREFUSED.*check DATABASE_URL and that it is running/,
+      /cannot be reached: connect ECONNREFUSED.*check DATABASE_URL, or database_url of tollgate.yaml, and that it is running/,
     );
   }, 120_000);
 

@@ -21,6 +21,7 @@ interface Service {
   volumes?: string[];
   depends_on?: string[] | Record<string, { condition: string }>;
   healthcheck?: { test: string[] };
+  logging?: { options: Record<string, string> };
 }
 const compose = parse(text) as { services: Record<string, Service>; volumes: Record<string, null> };
 const { gateway, prometheus } = compose.services as { gateway: Service; prometheus: Service };
@@ -45,6 +46,11 @@ test("what it mounts is there, what it depends on is a service with a health che
       expect(condition).toBe("service_healthy");
     }
   }
+});
+
+test("no service's log fills the disk", () => {
+  for (const [name, { logging }] of Object.entries(compose.services))
+    expect([name, logging?.options]).toEqual([name, { "max-size": "20m", "max-file": "5" }]);
 });
 
 test("every secret that it asks for has its line in env.example, and none has a value in the file", () => {

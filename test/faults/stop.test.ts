@@ -57,6 +57,37 @@ test("with drain_delay_ms it serves on with /readyz off, new connections too, un
   }
 });
 
+test("whoever tells it again, a second later, waits no longer: what runs is cut and settled by what was delivered", async () => {
+  const gateway = await ProcessGateway.start({}, "limits: { stop_grace_ms: 60000 }");
+  try {
+    const { organizationId, secret } = await gateway.customer();
+    gateway.simulator.behave({ behaviour: { tokens_per_second: 5, completion_tokens: 1_000 } });
+    const streams = [0, 1, 2].map((n) => gateway.chat(secret, { ...body(n), max_tokens: 1_000 }));
+    while (gateway.simulator.bill().length < 3) await Bun.sleep(20);
+    await Bun.sleep(1_000);
+    const toldAt = performance.now();
+    const stopping = gateway.kill("SIGTERM");
+    await Bun.sleep(100);
+    void gateway.kill("SIGTERM"); // of the same wish
+    await Bun.sleep(1_500);
+    expect(gateway.exitCode).toBeNull();
+    void gateway.kill("SIGTERM");
+    await stopping;
+    expect([gateway.exitCode, performance.now() - toldAt < 15_000]).toEqual([0, true]);
+    expect((await Promise.all(streams)).map(({ text }) => text.endsWith("data: [DONE]\n\n"))).toEqual(
+      [0, 1, 2].map(() => false),
+    );
+    await gateway.run();
+    const { spent_usd, held_usd } = await gateway.admin<{ spent_usd: string; held_usd: string }>(
+      "GET",
+      `/credits?org=${organizationId}`,
+    );
+    expect([held_usd, Number(spent_usd) > 0]).toEqual(["0.000000000", true]);
+  } finally {
+    await gateway.stop();
+  }
+}, 60_000);
+
 test("what outlasts the grace time is cut and settled by evidence, keyed streams included", async () => {
   const gateway = await ProcessGateway.start({}, "limits: { stop_grace_ms: 300 }");
   try {

@@ -983,7 +983,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const digest = new Uint8Array(32).fill(8);
       const made = async (id: string, maker: string, personId?: string): Promise<(string | null)[]> => {
         const key = { id, name: "k", prefix: "gw_mk_k", digest };
-        const login = personId === undefined ? {} : { login: { personId, livesMs: 1_000_000 } };
+        const login = personId === undefined ? {} : { loginOf: personId, livesMs: 1_000_000 };
         const { owner } = await createManagementKey(ledger, { ...key, ...login }, byItself(maker));
         const read = (await authenticateManagementKey(ledger, id, digest))?.owner ?? null;
         return [owner, read, await ownerOfManagementKey(ledger, id)];

@@ -15,7 +15,7 @@ export interface MailServer {
 }
 
 /** Mail servers count connections, too. */
-const AT_ONCE = 5;
+export const MAILS_AT_ONCE = 5;
 /** The longest answer of a server that is read. */
 const ANSWER_BYTES = 64 * 1024;
 
@@ -33,7 +33,7 @@ class Late extends Error {}
 
 export class Mailer {
   /** The last mail on each connection; a mail waits for the one before it, not longer than its own time. */
-  private readonly lanes: Promise<unknown>[] = Array.from({ length: AT_ONCE }, () => Promise.resolve());
+  private readonly lanes: Promise<unknown>[] = Array.from({ length: MAILS_AT_ONCE }, () => Promise.resolve());
   private next = 0;
 
   constructor(
@@ -46,7 +46,7 @@ export class Mailer {
   /** Never throws, and ends within its time. */
   send(mail: Mail): Promise<Sent> {
     const endsAt = performance.now() + this.withinMs;
-    const lane = this.next++ % AT_ONCE;
+    const lane = this.next++ % MAILS_AT_ONCE;
     const sent = (this.lanes[lane] ?? Promise.resolve()).then(() => this.try(mail, endsAt));
     this.lanes[lane] = sent;
     return sent;

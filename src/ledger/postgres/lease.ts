@@ -63,6 +63,16 @@ export class Lease {
     return this.valid && performance.now() - this.heldSinceMs > GRACE_MS;
   }
 
+  /** Whether no other that is there has been for longer. */
+  async leads(): Promise<boolean> {
+    if (!this.valid) return false;
+    const [row] = await askOnce(
+      this.store.pool,
+      `SELECT min(epoch) FROM instance WHERE NOT condemned AND lease_until > ${DATABASE_NOW}`,
+    );
+    return row?.[0] !== null && int(row?.[0]) === this.epoch;
+  }
+
   /** Gives the lease back, so that others need not wait for its end. */
   async release(): Promise<void> {
     this.released = true;

@@ -224,6 +224,7 @@ class PostgresLedger {
         this.writers.trouble ??
         this.keyReader.trouble ??
         (this.lease.valid ? "a statement got no answer" : "no lease"),
+      leads: () => available(this.lease.leads()),
       pulse: () => this.pulse.read(this.writers.waiting),
       close: () => this.close(),
     };

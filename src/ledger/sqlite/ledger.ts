@@ -124,6 +124,8 @@ export async function openSqliteLedger({
     rateRefusal: (caller) => on.read((nowMs) => findRateRefusal(caller, { defaults: rateDefaults, nowMs })),
     ...moneyPath(commit, { batches, store, jobs }),
     ...on,
+    // A directory has one gateway.
+    leads: () => Promise.resolve(true),
     balance: (organizationId) => on.read(() => findBalance(organizationId)),
     audit: oneAtATime(() =>
       auditStore({ dataDirectory: store.dataDirectory, dataKey: store.dataKey, nowMs: clock.nowMs() }),

@@ -1,0 +1,43 @@
+// A mail server that is slow and well: no mail loses a try to the others that wait for a connection.
+import { expect, test } from "bun:test";
+import type { Delivery } from "../../src/alerts/alert.ts";
+import { Deliveries, type DeliverPorts } from "../../src/alerts/deliver.ts";
+
+test("no more mails are begun than the connections take within their time, and their places are free again behind them", async () => {
+  let due = Array.from({ length: 40 }, (_, n) => ({
+    id: `msg_${n}`,
+    organizationId: `org_${n}`,
+    channelId: "chn_1",
+    tries: 1,
+  })) as Delivery[];
+  let [underWay, most] = [0, 0];
+  const states: string[] = [];
+  const ports = {
+    nowMs: Date.now,
+    rules: { channel: async () => ({ channel: { kind: "mail" }, secret: null }) },
+    outbox: {
+      waiting: async () => due.map(({ organizationId }) => organizationId),
+      claim: async (
+        _: number,
+        { organizationIds, atOnce }: { organizationIds: string[]; atOnce: number },
+      ) => {
+        const claimed = due
+          .filter(({ organizationId }) => organizationIds.includes(organizationId))
+          .slice(0, atOnce);
+        due = due.filter((one) => !claimed.includes(one));
+        return claimed;
+      },
+      tried: async (_: Delivery, __: unknown, { state }: { state: string }) => void states.push(state),
+    },
+    mail: async () => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await Bun.sleep(5);
+      underWay -= 1;
+      return { kind: "delivered", status: 250 };
+    },
+  } as unknown as DeliverPorts;
+  const mails = new Deliveries("mail", ports);
+  while (due.length > 0) await Promise.all(await mails.begin());
+  expect([most, states.length, new Set(states)]).toEqual([10, 40, new Set(["delivered"])]);
+});

@@ -1,0 +1,76 @@
+// What becomes of the keys in `operator.json` where several gateways share a store, and each start may have a new directory.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { copyFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { byItself } from "../../src/domain/actor.ts";
+import { renewOperatorKey } from "../../src/main/operator-file.ts";
+import { revokeManagementKey } from "../../src/registry/management-keys.ts";
+import { testClock } from "../support/clock.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { HOUR_MS } from "../support/wait.ts";
+
+const clock = testClock();
+let database: TestDatabase;
+let first: TestGateway;
+beforeAll(async () => {
+  database = await (await testPostgres()).migrated();
+  first = await pod();
+}, 120_000);
+afterAll(async () => {
+  await first.stop();
+  await database.drop();
+});
+
+/** A gateway in a directory of its own. */
+const pod = (): Promise<TestGateway> =>
+  startGateway({
+    clock,
+    models: [],
+    configure: (config) => {
+      config.databaseUrl = database.url;
+      if (first !== undefined)
+        copyFileSync(join(first.dataDir, "data.key"), join(config.dataDir, "data.key"));
+    },
+  });
+const tokenIn = (dataDir: string): string =>
+  (JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as { token: string }).token;
+/** What the first gateway answers to this key. */
+const asked = async (token: string): Promise<number> =>
+  (await fetch(`${first.url}/admin/v1/organizations`, { headers: { authorization: `Bearer ${token}` } }))
+    .status;
+
+test("a gateway that stops takes its key with it", async () => {
+  const second = await pod();
+  const token = tokenIn(second.dataDir);
+  expect(await asked(token)).toBe(200);
+  await second.stop();
+  expect(await asked(token)).toBe(401);
+}, 60_000);
+
+test("one that was killed leaves a key that ends by itself within a day; that of a running one is renewed", async () => {
+  const killed = await pod();
+  const tokens = [tokenIn(killed.dataDir), tokenIn(first.dataDir)];
+  const all = (): Promise<number[]> => Promise.all(tokens.map(asked));
+  clock.advance(23 * HOUR_MS);
+  expect(await all()).toEqual([200, 200]);
+  await renewOperatorKey({ ledger: first.ledger, dataDir: first.dataDir });
+  clock.advance(2 * HOUR_MS);
+  expect(await all()).toEqual([401, 200]);
+  // A clock that was set forward costs the command line ten minutes, not its key.
+  clock.advance(100 * HOUR_MS);
+  expect(await all()).toEqual([401, 401]);
+  await renewOperatorKey({ ledger: first.ledger, dataDir: first.dataDir });
+  expect(await all()).toEqual([401, 200]);
+  await killed.stop();
+}, 60_000);
+
+test("no renewal brings back a key that was revoked", async () => {
+  const other = await pod();
+  const token = tokenIn(other.dataDir);
+  const { id } = JSON.parse(readFileSync(join(other.dataDir, "operator.json"), "utf8")) as { id: string };
+  await revokeManagementKey(first.ledger, id, byItself("test"));
+  await renewOperatorKey({ ledger: other.ledger, dataDir: other.dataDir });
+  expect(await asked(token)).toBe(401);
+  await other.stop();
+}, 60_000);
