@@ -23,12 +23,11 @@ import { managementKeyUse } from "../operator/management-key-use.ts";
 import { RequestLog } from "../operator/request-log.ts";
 import { adminHandler } from "./admin.ts";
 import { completePorts } from "./complete.ts";
-import { dashboardApi } from "./dashboard-api.ts";
+import { dashboardApi, type PeopleTerms } from "./dashboard-api.ts";
 import { dashboardAssets } from "./dashboard.ts";
 import { drain } from "./drain.ts";
 import { openMetrics } from "./metrics.ts";
 import { tellOutages } from "./outages.ts";
-import type { Passwords } from "../people/sign-in.ts";
 import type { Providers } from "./providers.ts";
 import type { Releases } from "./releases.ts";
 import { httpRoutes, type RoutePorts } from "./routes.ts";
@@ -47,7 +46,7 @@ interface Rooms {
   jobs: Jobs;
   formats: readonly Format[];
   worker: Worker | null;
-  passwords?: Passwords | undefined;
+  peopleTerms: PeopleTerms;
   store: OpenedStore;
   providers: Providers;
   releases: Releases;
@@ -186,7 +185,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     paymentService: services.paymentService,
     alertService: services.alertService,
     sendMail: services.sendMail,
-    passwords: rooms.passwords,
+    peopleTerms: rooms.peopleTerms,
   });
 
   // The port.

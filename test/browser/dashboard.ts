@@ -24,17 +24,29 @@ const RULES = {
   all: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
   colours: { type: "rule", values: ["color-contrast", "link-in-text-block"] },
 } satisfies Record<string, axe.RunOptions["runOnly"]>;
-const TRANSITION_MS = 150;
-/** Resolves when the page has had the same size for some frames, which come later on a slow machine. */
-const SAME_FRAMES = `new Promise((still) => {
+const STILL_FRAMES = 5;
+/**
+ * Resolves when nothing has moved for some frames, which come later on a slow machine: no element has changed, no animation
+ * with an end runs, and the page has the size that it had.
+ */
+const STILL = `new Promise((still, never) => {
+  const late = performance.now() + ${PATIENCE_MS};
+  let moved = true;
   let before = "";
   let same = 0;
+  const watch = new MutationObserver(() => (moved = true));
+  watch.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+  const runs = (animation) =>
+    animation.playState === "running" && animation.effect?.getComputedTiming().endTime !== Infinity;
   const look = () => {
     const { scrollWidth, scrollHeight } = document.documentElement;
     const now = scrollWidth + "x" + scrollHeight;
-    same = now === before ? same + 1 : 0;
+    same = moved || now !== before || document.getAnimations().some(runs) ? 0 : same + 1;
+    moved = false;
     before = now;
-    if (same < 5) requestAnimationFrame(look);
+    if (same < ${STILL_FRAMES} && performance.now() < late) return requestAnimationFrame(look);
+    watch.disconnect();
+    if (same < ${STILL_FRAMES}) never(new Error("the page does not come to rest"));
     else still();
   };
   look();
@@ -215,8 +227,7 @@ export class Visitor {
 
   /** Transitions are off; what a page does in answer to a change of the screen is not, and takes its time. */
   private async still(): Promise<void> {
-    await this.page.waitForTimeout(TRANSITION_MS);
-    await this.page.evaluate<void>(SAME_FRAMES);
+    await this.page.evaluate<void>(STILL);
   }
 
   /** What axe finds, as one line each; nothing is the only good answer. */
