@@ -6,7 +6,6 @@ import { parseDurationMs } from "./duration.ts";
 export const nonEmpty = z.string().min(1, "must not be empty");
 export const upToMilliseconds = (max: number) => z.int().min(1).max(max);
 export const upTo = (max: number) => z.int().min(1).max(max);
-export const HOUR_MS = 3_600_000;
 
 const duration = z
   .string()

@@ -1,6 +1,7 @@
 // The settings (interfaces.md §3): the one description behind the check at start, the defaults, the editor's JSON schema
 // and the values that the code sees. Operators write `body_bytes`, the code reads `bodyBytes` (`group`). Every object is
 // strict: a misspelt field is refused, never ignored.
+import { HOUR_MS } from "../domain/durations.ts";
 import { z } from "zod";
 import { NANO_PER_USD, type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { ANSWER_BYTES_MAX } from "../domain/answer-size.ts";
@@ -13,7 +14,6 @@ import { tracing } from "./tracing-settings.ts";
 import {
   durations,
   group,
-  HOUR_MS,
   inCode,
   isOrigin,
   nonEmpty,

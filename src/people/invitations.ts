@@ -1,5 +1,6 @@
 // Invitations: a link with a token, for one address, used once, for seven days; a new one replaces the one before it.
 // Only the token's digest is kept. It is as good as whoever sent it: they must be able to give its role when it is taken.
+import { DAY_MS } from "../domain/durations.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { Invitation, People } from "./people.ts";
@@ -11,7 +12,6 @@ import type { SignIn } from "./sign-in.ts";
 import type { PeopleStore } from "./store.ts";
 
 const MODEL = "invitation";
-const DAY_MS = 86_400_000;
 const OPEN_MS = 7 * DAY_MS;
 /** Of one organization, open at once; the list shows 1,000. */
 const OPEN_MAX = 100;

@@ -1,10 +1,9 @@
 // Windows cut into buckets: whole hours up to a week, whole days beyond, UTC; at most 400, the newest.
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { type RawBuilder, sql as fragment } from "kysely";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import { type Asked, dayOf, type Window, windowOf } from "./windows.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const HOURLY_UP_TO_MS = 7 * DAY_MS;
 const BUCKETS_MAX = 400;
 

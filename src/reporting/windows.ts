@@ -1,8 +1,7 @@
 // The window of time that a page shows: a range that ends now, or two instants. Days and months are UTC.
+import { DAY_MS } from "../domain/durations.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { readTime } from "../domain/read.ts";
-
-const DAY_MS = 86_400_000;
 
 export interface Asked {
   range?: "24h" | "7d" | "30d" | "month" | undefined;

@@ -1,5 +1,6 @@
 // COMMIT 2 as a decision: settle takes the charge and returns the rest, void returns the whole hold (money.md §2, §4).
 // "Resolved once" is a condition on the request's row: who comes second changes nothing and is told `lost`.
+import { HOUR_MS } from "../../domain/durations.ts";
 import { type NanoUsd, ZERO_USD, addUsd, minUsd, subUsd } from "../../domain/money.ts";
 import type { AccountPostings } from "../commit/account-postings.ts";
 import { decideLowering } from "./lowering.ts";
@@ -223,7 +224,6 @@ function chargedTokens(
   };
 }
 
-const HOUR_MS = 3_600_000;
 export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
 
 /** Counts stay plain numbers: what the settlements of one batch may add up to is far below 2^53. */
