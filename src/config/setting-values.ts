@@ -31,7 +31,7 @@ export function isOrigin(value: string): boolean {
 }
 
 /** What the code sees of a setting that was left out. */
-export const orNull = <Value>(value: Value | undefined): Value | null => value ?? null;
+export const nullIfAbsent = <Value>(value: Value | undefined): Value | null => value ?? null;
 
 /** An address as paths are put behind it; null where there is none. */
 export const withoutSlash = (url: string | undefined): string | null => url?.replace(/\/+$/, "") ?? null;

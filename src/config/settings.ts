@@ -17,7 +17,7 @@ import {
   inCode,
   isOrigin,
   nonEmpty,
-  orNull,
+  nullIfAbsent,
   upTo,
   upToMilliseconds,
   webUrl,
@@ -214,7 +214,7 @@ export const settingsSchema = (kinds: readonly ProviderKind[]) =>
       .regex(/^postgres(ql)?:\/\//, "must begin with postgres://")
       .optional()
       .describe("Leave it out for the embedded SQLite store.")
-      .transform(orNull),
+      .transform(nullIfAbsent),
     limits: limits.prefault({}),
     headers: group({
       headroom: z.boolean().default(true).describe("Whether answers tell what is left to spend."),
@@ -235,12 +235,12 @@ export const settingsSchema = (kinds: readonly ProviderKind[]) =>
         .describe("Public JWK files; only releases signed by these are accepted."),
     })
       .optional()
-      .transform(orNull),
+      .transform(nullIfAbsent),
     providers: providers(kinds).prefault([{ name: "simulator", kind: "simulator" }]),
     idempotency: idempotency.prefault({}),
     payments: payments.prefault({}),
     alerts: alerts.prefault({}),
-    mail: mail.optional().transform(orNull),
+    mail: mail.optional().transform(nullIfAbsent),
     log: log.prefault({}),
     tracing: tracing.prefault({}),
     sign_in: signIn.prefault({}),

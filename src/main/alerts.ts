@@ -13,7 +13,7 @@ import type { Payments } from "../payments/payments.ts";
 import type { RouteTable } from "../releases/route-table.ts";
 import { moneyOf, numberOf, type Sql } from "../store/sql.ts";
 import { keysOf } from "../registry/api-keys.ts";
-import { readUsage } from "../registry/requests.ts";
+import { readUsageRows } from "../registry/requests.ts";
 
 export interface OpenAlerts {
   room: Alerts;
@@ -84,7 +84,7 @@ function figuresOf(organizationId: string, { ledger, routeTable, payments, sql, 
     balance: () => ledger.balance(organizationId),
     keys: () => keysOf(ledger, organizationId),
     spentSince: async (fromMs) => {
-      const [total] = await readUsage(ledger, { organizationId, fromMs });
+      const [total] = await readUsageRows(ledger, { organizationId, fromMs });
       return total?.charge ?? moneyOf(0);
     },
     outcomesSince: async (sinceMs) => {
@@ -99,7 +99,11 @@ function figuresOf(organizationId: string, { ledger, routeTable, payments, sql, 
       return { requests: numberOf(row?.["requests"]), failed: numberOf(row?.["failed"]) };
     },
     routes: async () => {
-      const used = await readUsage(ledger, { organizationId, fromMs: nowMs() - WEEK_MS, groupBy: "model" });
+      const used = await readUsageRows(ledger, {
+        organizationId,
+        fromMs: nowMs() - WEEK_MS,
+        groupBy: "model",
+      });
       return used.flatMap(({ group }) =>
         (group === null ? [] : (routeTable.model(group)?.routes ?? [])).map(({ release, state }) => ({
           route: release.route,

@@ -34,7 +34,7 @@ export const readRequest = (on: Reader, requestId: string): Promise<RequestRecor
 const GROUPS = { none: "CAST(NULL AS text)", key: "key_id", model: "model", day: "hour / 24" } as const;
 
 /** Settled requests by the hour of their admission: `fromMs` and `toMs` count whole hours. Always one row ungrouped. */
-export const readUsage = (on: Reader, filter: UsageFilter): Promise<UsageRow[]> =>
+export const readUsageRows = (on: Reader, filter: UsageFilter): Promise<UsageRow[]> =>
   on.read(function* () {
     const rows = yield* ask(
       `SELECT ${GROUPS[filter.groupBy ?? "none"]} AS grouping_of, ${SUMMED.map((column) => sumColumns(column, column)).join(", ")}

@@ -103,7 +103,7 @@ export async function makersOfKeys(
 }
 
 /** What the ledger compares: the playground spends by a key without its secret. Null when it is not of this one. */
-export async function credentialOf(
+export async function storedCredential(
   sql: Sql,
   organizationId: string,
   keyId: string,
