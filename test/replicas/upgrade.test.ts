@@ -24,7 +24,7 @@ const WITH_NEWER = [...MIGRATIONS.postgresql, NEWER];
 interface Installation {
   replicas: Replicas;
   /** A session of somebody else on their database. */
-  client(): Promise<pg.Client>;
+  client(this: void): Promise<pg.Client>;
 }
 
 /** Each test has gateways and a database of its own and mostly waits for them: they wait together. */
