@@ -1,4 +1,5 @@
-// Guards the floor plan (docs/decisions/0001-floors.md): a file may import only from its own room or from lower floors.
+// Guards the floor plan (docs/decisions/0001-floors.md): a file may import only from its own room or from lower floors; and that
+// docs/design/house.md §1 names the rooms that there are.
 import { Glob } from "bun";
 import { dirname, normalize, join } from "node:path";
 
@@ -45,6 +46,11 @@ const STANDALONE = new Set([
 const PRINTS_TIMES = new Set(["src/domain/print.ts", "src/lib/clock.ts"]);
 
 const violations: string[] = [];
+const tree = /^```\nsrc\/\n(.*?)^```/ms.exec(await Bun.file("docs/design/house.md").text())?.[1] ?? "";
+const named = new Set([...tree.matchAll(/^ {2}(\w+)\/ /gm)].map(([, room]) => room));
+const rooms = new Set([...new Glob("src/**/*.ts").scanSync(".")].map((path) => path.split("/")[1] ?? ""));
+for (const room of named.symmetricDifference(rooms))
+  violations.push(`docs/design/house.md §1 and src/ do not agree about ${room}/`);
 for await (const path of new Glob("src/**/*.ts").scan(".")) {
   if (path.endsWith(".test.ts")) continue;
   const from = roomOf(path);

@@ -43,6 +43,8 @@ const SLEEPING = new Set([
   "./test/faults/provider.test.ts",
   "./test/faults/unsettled.test.ts",
   "./test/faults/uploads.test.ts",
+  "./test/replicas/database-faults.test.ts",
+  "./test/replicas/outage.test.ts",
 ]);
 /** These wait far more than they work, or judge memory: one after the other, beside the two. */
 const WAITING = new Set([
@@ -65,9 +67,7 @@ const WAITING = new Set([
   "./test/ledger/quarantine.test.ts",
   "./test/ledger/sqlite.test.ts",
   "./test/payments/auto-top-up.test.ts",
-  "./test/replicas/database-faults.test.ts",
   "./test/replicas/no-writes.test.ts",
-  "./test/replicas/outage.test.ts",
   "./test/replicas/replicas.test.ts",
   "./test/replicas/standby.test.ts",
   "./test/replicas/upgrade.test.ts",

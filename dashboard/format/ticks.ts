@@ -1,5 +1,6 @@
 // Where an axis says how much, and when: round amounts that are printed as they are, and instants at which a day or a
 // round hour begins. Pure: how many fit is what the chart measures.
+import { DAY_MS, HOUR_MS } from "../../src/domain/durations.ts";
 import { formatDay, formatTime } from "./time.ts";
 
 /** Multiples of these, times a power of ten, have two digits at most: no formatter rounds them to another amount. */
@@ -32,8 +33,6 @@ export function alignPlaces(labels: readonly string[]): string[] {
   );
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** In hours: each divides a day, so that midnight is always one of them. */
 const HOURS = [1, 2, 3, 6, 12] as const;
 /** In days. */

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { creditsPage, refundableOf } from "../reporting/credits.ts";
 import { organizationNames } from "../reporting/organization-names.ts";
-import { type CsvFile, csvFile, type Table } from "./csv.ts";
+import { type CsvFile, csvFile, type CsvTable } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
 import { order, orderList, pageQuery } from "./shapes/billing.ts";
@@ -195,7 +195,7 @@ const fileOf = <Row>(
   {
     read,
     columns,
-  }: Pick<Table<Row>, "columns"> & {
+  }: Pick<CsvTable<Row>, "columns"> & {
     read: (asked: Asked) => Promise<{ data: Row[]; next_cursor: string | null }>;
   },
 ): Promise<CsvFile> =>

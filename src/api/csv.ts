@@ -4,7 +4,7 @@ import { type Cell, cell } from "../domain/csv.ts";
 
 type Page<Row> = (cursor: string | undefined) => Promise<{ data: Row[]; next_cursor: string | null }>;
 
-export interface Table<Row> {
+export interface CsvTable<Row> {
   /** Carries organization and range. */
   name: string;
   columns: Record<string, (row: Row) => Cell>;
@@ -17,12 +17,12 @@ export interface CsvFile {
 }
 
 /** Rejects when the first page cannot be read: the status must not be 200 then. */
-export async function csvFile<Row>({ name, columns, page }: Table<Row>): Promise<CsvFile> {
+export async function csvFile<Row>({ name, columns, page }: CsvTable<Row>): Promise<CsvFile> {
   return { name, lines: linesOf(columns, { first: await page(undefined), page }) };
 }
 
 async function* linesOf<Row>(
-  columns: Table<Row>["columns"],
+  columns: CsvTable<Row>["columns"],
   { first, page }: { first: Awaited<ReturnType<Page<Row>>>; page: Page<Row> },
 ): AsyncGenerator<string, void> {
   const names = Object.keys(columns);

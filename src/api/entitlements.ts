@@ -107,7 +107,7 @@ export const entitlementsEndpoints = [
     target: "GET /admin/v1/entitlements",
     who: "operate",
     summary: "List entitlements",
-    input: inputs.entitlementsQuery,
+    input: inputs.entitlementRecordsQuery,
     output: entitlementListSchema,
     run: ({ input }, { operator }) => operator.entitlements.list(input.org),
   }),

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { notFound } from "../domain/unknown-record.ts";
 import { estimateFor, modelsOf } from "../reporting/catalogue.ts";
-import { credentialOf } from "../reporting/key-makers.ts";
+import { storedCredential } from "../reporting/key-makers.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Paying, Rooms } from "./rooms.ts";
 import * as shapes from "./shapes/catalogue.ts";
@@ -50,7 +50,7 @@ async function payingBy(
   { reports }: Rooms,
   { org, key, surface, request }: z.output<typeof playgroundInput>,
 ): Promise<Paying> {
-  const authorization = await credentialOf(reports.sql, org, key);
+  const authorization = await storedCredential(reports.sql, org, key);
   if (authorization === null) throw notFound("key");
   return { authorization, surface, body: new TextEncoder().encode(JSON.stringify(request)) };
 }

@@ -1,4 +1,5 @@
 // Everybody with an account, for operators: who is there, a way back in for somebody locked out, the end of an operator.
+import { DAY_MS } from "../domain/durations.ts";
 import { z } from "zod";
 import type { Actor } from "../domain/actor.ts";
 import { notFound } from "../domain/unknown-record.ts";
@@ -15,7 +16,6 @@ import * as inputs from "./shapes/record-inputs.ts";
 import { personListSchema, resetLinkSchema } from "./shapes/records.ts";
 
 const PAGE = 50;
-const DAY_MS = 86_400_000;
 
 export const peopleEndpoints = [
   endpoint({
@@ -93,7 +93,7 @@ export const peopleEndpoints = [
     target: "POST /admin/v1/people/reset",
     who: "operate",
     summary: "Make a link that sets an account's new password, once",
-    input: inputs.resetPersonInput,
+    input: inputs.resetRecordInput,
     output: resetLinkSchema,
     audit: "person.reset",
     run: ({ input, caller }, { operator }) => operator.people.reset(input, caller.actor),

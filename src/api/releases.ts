@@ -1,6 +1,6 @@
 // Releases and the routes that they serve.
 import { z } from "zod";
-import { releasesPage, routeRow, routeRows, verifyRelease } from "../reporting/routes.ts";
+import { releasesPage, routeRow, routeRows, previewRelease } from "../reporting/routes.ts";
 import { endpoint } from "./endpoint.ts";
 import * as shapes from "./shapes/releases.ts";
 import { disableRouteInput } from "./shapes/record-inputs.ts";
@@ -16,7 +16,7 @@ export const releasesEndpoints = [
     input: shapes.publishInput,
     output: shapes.verifiedRelease,
     audit: null,
-    run: ({ input }, { reports }) => verifyRelease(reports, input.jws),
+    run: ({ input }, { reports }) => previewRelease(reports, input.jws),
   }),
   endpoint({
     target: "POST /app/v1/operator/releases",

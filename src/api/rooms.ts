@@ -28,7 +28,7 @@ export interface Rooms extends KeyRooms {
   devices: Pick<Devices, "decide" | "find">;
   playground: Playground;
   /** Requests of an organization as they appear and change. Throws when there is no place for another one. */
-  tail: (followed: Followed, exchange: Exchange) => Response;
+  tail: (followed: AskedTail, exchange: Exchange) => Response;
   site: Site;
   nowMs(): number;
 }
@@ -40,7 +40,7 @@ interface Site {
   version: string;
 }
 
-export interface Followed {
+export interface AskedTail {
   org: string;
   /** Who follows. */
   person: string;

@@ -1,6 +1,6 @@
 // A statement as lines of a table: what there was, each thing that came or went, what is left. Every amount is signed by what it
 // does to the balance, so that the lines before the last add up to it.
-import type { Table } from "./csv.ts";
+import type { CsvTable } from "./csv.ts";
 import type { StatementJson } from "./shapes/statement.ts";
 
 interface StatementLine {
@@ -68,7 +68,7 @@ export const statementName = ({ org, month }: Pick<StatementJson, "org" | "month
   `statement-${org.id}-${month}`;
 
 /** The same for a spreadsheet. */
-export const statementTable = (statement: StatementJson): Table<StatementLine> => ({
+export const statementTable = (statement: StatementJson): CsvTable<StatementLine> => ({
   name: statementName(statement),
   columns: {
     line: (row) => row.line,

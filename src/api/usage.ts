@@ -8,7 +8,7 @@ import { csvFile } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
 import { usageListSchema } from "./shapes/records.ts";
-import { usageQuery as usageRecordQuery } from "./shapes/record-inputs.ts";
+import { usageRecordsQuery } from "./shapes/record-inputs.ts";
 import { holds, holdsQuery } from "./shapes/holds.ts";
 import { savings, savingsQuery } from "./shapes/savings.ts";
 import * as shapes from "./shapes/spend.ts";
@@ -108,7 +108,7 @@ export const usageEndpoints = [
     target: "GET /admin/v1/usage",
     who: "usage.see",
     summary: "Show an organization's usage by key, model or UTC day",
-    input: usageRecordQuery,
+    input: usageRecordsQuery,
     output: usageListSchema,
     run: ({ input }, { operator }) => operator.usage.show(input),
   }),

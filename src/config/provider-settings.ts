@@ -3,7 +3,8 @@
 import { z } from "zod";
 import type { ProviderKind } from "../providers/kind.ts";
 import type { Wrong } from "../providers/setting.ts";
-import { group, HOUR_MS, upTo, upToMilliseconds, webUrl, withoutSlash } from "./setting-values.ts";
+import { HOUR_MS } from "../domain/durations.ts";
+import { group, upTo, upToMilliseconds, webUrl, withoutSlash } from "./setting-values.ts";
 
 const health = (probePath: string | null) =>
   group({

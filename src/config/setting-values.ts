@@ -6,7 +6,6 @@ import { parseDurationMs } from "./duration.ts";
 export const nonEmpty = z.string().min(1, { error: "must not be empty", abort: true });
 export const upToMilliseconds = (max: number) => z.int().min(1).max(max);
 export const upTo = (max: number) => z.int().min(1).max(max);
-export const HOUR_MS = 3_600_000;
 
 const duration = z
   .string()
@@ -32,7 +31,7 @@ export function isOrigin(value: string): boolean {
 }
 
 /** What the code sees of a setting that was left out. */
-export const orNull = <Value>(value: Value | undefined): Value | null => value ?? null;
+export const nullIfAbsent = <Value>(value: Value | undefined): Value | null => value ?? null;
 
 /** An address as paths are put behind it; null where there is none. */
 export const withoutSlash = (url: string | undefined): string | null => url?.replace(/\/+$/, "") ?? null;

@@ -1,6 +1,7 @@
 // The settings (interfaces.md §3): the one description behind the check at start, the defaults, the editor's JSON schema
 // and the values that the code sees. Operators write `body_bytes`, the code reads `bodyBytes` (`group`). Every object is
 // strict: a misspelt field is refused, never ignored.
+import { HOUR_MS } from "../domain/durations.ts";
 import { z } from "zod";
 import { NANO_PER_USD, type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { ANSWER_BYTES_MAX } from "../domain/answer-size.ts";
@@ -13,11 +14,10 @@ import { tracing } from "./tracing-settings.ts";
 import {
   durations,
   group,
-  HOUR_MS,
   inCode,
   isOrigin,
   nonEmpty,
-  orNull,
+  nullIfAbsent,
   upTo,
   upToMilliseconds,
   webUrl,
@@ -215,7 +215,7 @@ export const settingsSchema = (kinds: readonly ProviderKind[]) =>
       .regex(/^postgres(ql)?:\/\//, "must begin with postgres://")
       .optional()
       .describe("Leave it out for the embedded SQLite store.")
-      .transform(orNull),
+      .transform(nullIfAbsent),
     limits: limits.prefault({}),
     headers: group({
       headroom: z.boolean().default(true).describe("Whether answers tell what is left to spend."),
@@ -236,12 +236,12 @@ export const settingsSchema = (kinds: readonly ProviderKind[]) =>
         .describe("Public JWK files; only releases signed by these are accepted."),
     })
       .optional()
-      .transform(orNull),
+      .transform(nullIfAbsent),
     providers: providers(kinds).prefault([{ name: "simulator", kind: "simulator" }]),
     idempotency: idempotency.prefault({}),
     payments: payments.prefault({}),
     alerts: alerts.prefault({}),
-    mail: mail.optional().transform(orNull),
+    mail: mail.optional().transform(nullIfAbsent),
     log: log.prefault({}),
     tracing: tracing.prefault({}),
     sign_in: signIn.prefault({}),

@@ -1,7 +1,8 @@
 // `tracing`: where spans go, and of which requests. The names of the environment are OpenTelemetry's (`overrides.ts`).
 import { z } from "zod";
 import { SAMPLERS } from "../tracing/sampler.ts";
-import { HOUR_MS, nonEmpty, upToMilliseconds, webUrl } from "./setting-values.ts";
+import { HOUR_MS } from "../domain/durations.ts";
+import { nonEmpty, upToMilliseconds, webUrl } from "./setting-values.ts";
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
 const HEADER_VALUE = /^[\x20-\x7e]{0,4096}$/;

@@ -35,15 +35,15 @@ export const clip = (text: string): string =>
   text.length <= ECHO_LENGTH ? text : text.slice(0, ECHO_LENGTH).replace(/[\ud800-\udbff]$/, "");
 
 /** Spells a path as clients know it: `messages[2].content[0].image_url.url`. */
-export function pathOf(at: Place, step: string | number): string {
+export function paramPath(at: Place, step: string | number): string {
   if (at === null) return String(step);
-  const parent = pathOf(at.parent, at.step);
+  const parent = paramPath(at.parent, at.step);
   return typeof step === "number" ? `${parent}[${step}]` : `${parent}.${step}`;
 }
 
 /** A refusal of the field `step` of `at`; the message opens with the field's path and goes on with `text`. */
 export function refuse(code: RefusalCode, at: Place, step: string | number, text: string): Refusal {
-  const param = pathOf(at, step);
+  const param = paramPath(at, step);
   return new Refusal(code, `${MISREAD.test(param) ? "This field" : `\`${param}\``} ${text}`, { param });
 }
 

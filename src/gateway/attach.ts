@@ -30,6 +30,7 @@ export interface Followed {
 
 export type Attached = Followed | { kind: "ended" } | { kind: "late" };
 
+/** What says in an answer that it is the kept one. */
 export const REPLAYED = { "idempotent-replayed": "true" };
 
 export interface Wait {

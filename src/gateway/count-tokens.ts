@@ -1,6 +1,7 @@
 // POST /v1/messages/count_tokens: how many tokens a prompt has, for nothing (surfaces.md §4). Agents shorten what they send by
 // it, so that it is never told too low: the provider's own count where the first route has one; ours, where its tokenizer is one of
 // ours; else the bound that would be held for. Nothing is held, and nothing written.
+import { MINUTE_MS } from "../domain/durations.ts";
 import type { Credential } from "../domain/credential.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { Concurrency } from "../limits/concurrency.ts";
@@ -27,7 +28,6 @@ export interface CountTokensPorts extends PreviewPorts {
 const AT_ONCE = { organization: 4, all: 64 };
 /** A provider limits counts by account: no organization uses up those of the others. Beyond it ours are told. */
 const ASKED_PER_MINUTE = 60;
-const MINUTE_MS = 60_000;
 const ORGANIZATIONS_KEPT = 10_000;
 const PROVIDER_MS = 5000;
 const OWN_COUNT_MS = 5000;

@@ -10,7 +10,7 @@ import { withKey } from "./inference-door.ts";
 import { replyJson } from "./reply.ts";
 import { readRelease } from "../registry/releases.ts";
 
-export interface ReceiptPorts {
+interface ReceiptPorts {
   ledger: Reader;
   receipts: ReceiptSigner;
 }

@@ -26,9 +26,6 @@ interface Answer {
   replayed: boolean;
 }
 
-/** What says so in an answer. */
-export const REPLAYED = { "idempotent-replayed": "true" };
-
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
 /** The answer of `work`, or the kept one of an earlier form under the same key. Failures are not kept. */

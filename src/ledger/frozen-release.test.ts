@@ -4,7 +4,7 @@ import { NO_CAPABILITIES } from "../domain/capabilities.ts";
 import { freezeRelease } from "../domain/freeze-release.ts";
 import { exactPrice } from "../domain/price.ts";
 import type { Manifest, Release } from "../domain/release.ts";
-import { printRelease, storedRelease } from "./frozen-release.ts";
+import { printFrozenRelease, storedRelease } from "./frozen-release.ts";
 
 const MANIFEST: Manifest = {
   model: "m",
@@ -35,7 +35,7 @@ function signed(release: object): { jws: string; manifest: string } {
   const jws = `${part({ alg: "EdDSA", kid: "k" })}.${part(claims)}.AA`;
   const digest = new Bun.CryptoHasher("sha256").update(jws).digest("hex");
   const seal = { digest, signedBy: "k", issuedAtMs: 1000, expiresAtMs: 2000 };
-  return { jws, manifest: printRelease(freezeRelease(MANIFEST, seal)) };
+  return { jws, manifest: printFrozenRelease(freezeRelease(MANIFEST, seal)) };
 }
 
 test("what was signed is read", () => {
@@ -92,7 +92,7 @@ test("a release with classes is read with all of its prices, and by a program th
     ],
   };
   const row = signed({ ...MANIFEST, pricing });
-  const manifest = printRelease({
+  const manifest = printFrozenRelease({
     ...(JSON.parse(row.manifest) as Release),
     publishedPrice: pricing,
     price: exactPrice(pricing),

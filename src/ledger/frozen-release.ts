@@ -24,7 +24,7 @@ export const storedRelease = (what: string, { manifest, jws }: SqlRow): Release 
   readable(what, () => {
     const [stored, signed]: unknown[] = [
       JSON.parse(textOf(manifest)),
-      JSON.parse(printRelease(signedRelease(textOf(jws)))),
+      JSON.parse(printFrozenRelease(signedRelease(textOf(jws)))),
     ];
     if (!agrees(stored, signed)) throw new Error("it is not what was signed");
     return parseRelease(textOf(manifest));
@@ -52,7 +52,7 @@ const RATES = ["input", "cachedInput", "output", "requestMinimum"] as const;
  * JSON with the rates as decimal text of whole nano-USD: a JSON number would round them. Those of a release with classes are left
  * out, for they follow from what is published: a program that knows no classes then refuses it, instead of pricing half of it.
  */
-export function printRelease(release: Release): string {
+export function printFrozenRelease(release: Release): string {
   if (hasClasses(release.publishedPrice)) return JSON.stringify({ ...release, price: null });
   const price = Object.fromEntries(RATES.map((rate) => [rate, release.price[rate].toString()]));
   return JSON.stringify({ ...release, price });

@@ -2,7 +2,8 @@
 // counters of their own (docs/decisions/0059-settings-of-keys.md): what they spent is in the hours of its usage, what they hold
 // is what the month holds, without the requests that were admitted before them.
 import { addUsd, maxUsd, type NanoUsd, subUsd, ZERO_USD } from "../domain/money.ts";
-import { DAY_MS, nextUtcMonth, utcDay, utcMonth, weekOf } from "../lib/clock.ts";
+import { DAY_MS } from "../domain/durations.ts";
+import { nextUtcMonth, utcDay, utcMonth, weekOf } from "../lib/clock.ts";
 
 export type Period = "day" | "week" | "month";
 

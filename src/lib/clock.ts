@@ -1,4 +1,5 @@
 // The two clocks, as a port: wall time for stamps and months, monotonic time for deadlines. money.md §2.
+import { DAY_MS } from "../domain/durations.ts";
 
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -32,8 +33,6 @@ export function nextUtcMonth(ms: number): number {
   const date = new Date(ms);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }
-
-export const DAY_MS = 86_400_000;
 
 /** Days since the Unix epoch, in UTC. */
 export const utcDay = (ms: number): number => Math.floor(ms / DAY_MS);

@@ -1,12 +1,12 @@
 // How often logins of the command line may be asked for, and their short codes be tried. Counted in the store, so that
 // another gateway or a restart forgives nobody. A try is written before it is counted: of many at once no more get
 // through than one after the other.
+import { MINUTE_MS } from "../domain/durations.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
 import { networkOf } from "../lib/networks.ts";
 import { numberOf, type Sql, textOf } from "../store/sql.ts";
 
-const MINUTE_MS = 60_000;
 const TRIES_WITHIN_MS = 10 * MINUTE_MS;
 /** Of codes by one person; an address may be that of a whole office. */
 const TRIES = { person: 10, address: 30 };

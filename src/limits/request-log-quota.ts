@@ -1,5 +1,6 @@
 // Which row of the request log tells of a request that held nothing. Whoever may be refused without end must not write rows
 // without end: so many have a row of their own, what comes beyond is counted in one row by minute, key and code.
+import { DAY_MS, MINUTE_MS } from "../domain/durations.ts";
 import { type RequestLogEntry, SEVERAL_KEYS } from "../domain/request-log.ts";
 import { SEVERAL_SURFACES } from "../domain/surfaces.ts";
 
@@ -18,8 +19,6 @@ export interface RequestLogRow {
 const QUOTA = { key: 20, organization: 60, organizationDay: 2_000, gateway: 600 };
 /** Sums of an organization and minute that are told apart by key, code and repeated request; then by code alone. */
 const SUMS_TOLD_APART = 20;
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 interface OfOrganization {
   rows: number;

@@ -1,9 +1,9 @@
 // Who has just used up a rate, as this process was told with its last answers: a hint for whom an early look at the limits is
 // worth a read. It decides nothing, and nobody else pays for it.
+import { MINUTE_MS } from "../domain/durations.ts";
 import type { CallerIds } from "../domain/credential.ts";
 import type { Clock } from "../lib/clock.ts";
 
-const MINUTE_MS = 60_000;
 /** Remembered at most; then it begins anew. */
 const REMEMBERED = 10_000;
 

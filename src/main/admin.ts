@@ -12,7 +12,7 @@ import type { ManagementKeyDoor } from "../registry/management-keys.ts";
 import type { Publisher } from "../releases/publish.ts";
 import type { Sql } from "../store/sql.ts";
 
-export interface AdminPorts {
+interface AdminPorts {
   ledger: Ledger;
   sql: Sql;
   clock: Clock;

@@ -33,6 +33,14 @@ import { findOrganization } from "../registry/organizations.ts";
 
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
+/** How people come in, each as it is where nobody says: for tests that are not about it. */
+export interface PeopleTerms {
+  /** How passwords are kept; by scrypt. */
+  passwords?: Passwords;
+  /** What a terminal that logs in waits between two polls. */
+  deviceIntervalMs?: number;
+}
+
 export interface PeopleRooms {
   ledger: Ledger;
   sql: Sql;
@@ -59,7 +67,7 @@ export interface PeopleRooms {
   overloadRefusals(): number;
   /** Failed runs of background work since the start, by job. */
   failedJobs(): ReadonlyMap<string, number>;
-  passwords: Passwords | undefined;
+  peopleTerms: PeopleTerms;
 }
 
 /** What this room answers: the dashboard's API, signing in, the two calls of a terminal that logs in. */
@@ -137,7 +145,7 @@ async function open(
     { playgroundOn },
     { tailResponse },
     { Tails },
-    { devices },
+    { devices, DEVICE_INTERVAL_MS },
     { deviceHandlers },
   ] = await Promise.all([
     import("../people/open.ts"),
@@ -165,12 +173,20 @@ async function open(
     origins,
     oidc: config.signIn.oidc,
     signInsPerMinute: config.signIn.perMinute,
-    passwords: rooms.passwords,
+    passwords: rooms.peopleTerms.passwords,
     ownerOfManagementKey: (id) => ownerOfManagementKey(ledger, id),
   });
   const { paymentService, alertService, sendMail } = rooms;
   const { note } = auditNotes(rooms.sql, clock);
-  const logins = devices({ sql: rooms.sql, clock, ledger, people, url, note });
+  const logins = devices({
+    sql: rooms.sql,
+    clock,
+    ledger,
+    people,
+    url,
+    note,
+    intervalMs: rooms.peopleTerms.deviceIntervalMs ?? DEVICE_INTERVAL_MS,
+  });
   const receipts = receiptSigner(rooms.dataKey);
   const operator = createOperator({
     ledger,

@@ -7,9 +7,8 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { createLog, type Log } from "../lib/log.ts";
-import type { Passwords } from "../people/sign-in.ts";
 import { lostWhileStarting } from "../store/postgres-error.ts";
-import { firstRunLink } from "./dashboard-api.ts";
+import { firstRunLink, type PeopleTerms } from "./dashboard-api.ts";
 import { firstStart } from "./first-start.ts";
 import { jobsOn } from "./jobs.ts";
 import { openOperatorFile } from "./operator-file.ts";
@@ -44,8 +43,7 @@ export interface StartPorts {
   openStore?: typeof openStore;
   /** One of several processes on one port; only the first one tells the operator where they are. */
   worker?: Worker | null;
-  /** How passwords are kept; by scrypt where this is left out. */
-  passwords?: Passwords | undefined;
+  peopleTerms?: PeopleTerms;
   /** Gives the start up between two of its steps; it then throws the signal's reason. */
   signal?: AbortSignal;
   /** Told again to stop: answers that run are cut now, not after their grace time. */
@@ -55,8 +53,8 @@ export interface StartPorts {
 }
 
 /** What a start is given, each with what it is where nobody says. */
-type Process = Pick<StartPorts, "signal" | "hurry" | "onListening" | "passwords"> &
-  Required<Pick<StartPorts, "log" | "jobs" | "formats" | "openStore" | "worker">>;
+type Process = Pick<StartPorts, "signal" | "hurry" | "onListening"> &
+  Required<Pick<StartPorts, "log" | "jobs" | "formats" | "openStore" | "worker" | "peopleTerms">>;
 
 /** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */
 export async function start(config: Config, ports: StartPorts = {}): Promise<Running> {
@@ -68,6 +66,7 @@ export async function start(config: Config, ports: StartPorts = {}): Promise<Run
     formats: ports.formats ?? FORMATS,
     openStore: ports.openStore ?? openStore,
     worker: ports.worker ?? null,
+    peopleTerms: ports.peopleTerms ?? {},
   };
   ignoreProxies();
   const store = await given.openStore(config, { ...given, clock: ports.clock });

@@ -1,6 +1,7 @@
 // `db move`: the embedded store into PostgreSQL, while no gateway runs on it. The old place is fenced first and the new
 // one opens last, so that at every moment at most one of them opens for a gateway; the same command again goes on where
 // a killed one was, and an unfinished move can be taken back (docs/decisions/0021-a-move-is-fenced.md).
+import { DAY_MS } from "../domain/durations.ts";
 import { existsSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
 import { FORMATS } from "../gateway/formats/formats.ts";
@@ -37,8 +38,6 @@ export interface MoveResult extends Moved {
   /** Where the old store is kept. */
   keptAs: string;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Throws `StoreFailure` with what to do; the old store is as it was then, or fenced until this runs again. */
 export async function moveToPostgres(dataDirectory: string, url: string): Promise<MoveResult> {

@@ -1,10 +1,8 @@
 // Connects the rooms and opens the port: the doors, what they share, and what is counted and told of them. Stop order is the
 // reverse.
 import type { Config } from "../config/config.ts";
-import { isOverloaded } from "../domain/overloaded.ts";
 import { CallScopes } from "../gateway/call-scope.ts";
 import type { Format } from "../gateway/formats/format.ts";
-import type { NoteResolved } from "../gateway/hold.ts";
 import { receiptSigner } from "../gateway/signed-receipt.ts";
 import { AccessLog } from "../http/access-log.ts";
 import { ClientAddress } from "../http/client-address.ts";
@@ -12,9 +10,8 @@ import { Cors } from "../http/cors.ts";
 import { dashboardRoutes } from "../http/dashboard.ts";
 import { Router } from "../http/router.ts";
 import { type Listening, listen, type ServerOptions } from "../http/server.ts";
-import { EventStreams } from "../http/sse.ts";
 import { surface } from "../http/surface.ts";
-import { type Clock, systemClock } from "../lib/clock.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { type Log, written } from "../lib/log.ts";
 import { rateDefaultsOf } from "../limits/caller-limits.ts";
@@ -23,18 +20,15 @@ import { managementKeyUse } from "../operator/management-key-use.ts";
 import { RequestLog } from "../operator/request-log.ts";
 import { adminHandler } from "./admin.ts";
 import { completePorts } from "./complete.ts";
-import { dashboardApi } from "./dashboard-api.ts";
+import { dashboardApi, type PeopleTerms } from "./dashboard-api.ts";
 import { dashboardAssets } from "./dashboard.ts";
 import { drain } from "./drain.ts";
-import { openMetrics } from "./metrics.ts";
-import { tellOutages } from "./outages.ts";
-import type { Passwords } from "../people/sign-in.ts";
 import type { Providers } from "./providers.ts";
 import type { Releases } from "./releases.ts";
 import { httpRoutes, type RoutePorts } from "./routes.ts";
 import { openServices, type Services } from "./services.ts";
-import { openTracing } from "./tracing.ts";
 import type { OpenedStore } from "./store.ts";
+import { openWatching } from "./watching.ts";
 import type { Worker } from "./workers.ts";
 
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
@@ -47,7 +41,7 @@ interface Rooms {
   jobs: Jobs;
   formats: readonly Format[];
   worker: Worker | null;
-  passwords?: Passwords | undefined;
+  peopleTerms: PeopleTerms;
   hurry?: AbortSignal;
   store: OpenedStore;
   providers: Providers;
@@ -72,31 +66,8 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
   let leaving = false;
   let draining = false;
 
-  // What is counted and told.
-  /** A store that is away is no bug of whoever asked it: `tellOutages` has one line for all of them. */
-  const failed = (error: unknown, id?: string): void => {
-    if (!isOverloaded(error)) log.error({ id, err: error }, "a request failed inside the gateway");
-  };
-  const outages = tellOutages({ ledger, clock: systemClock, log, jobs });
-  const streams = new EventStreams(clock, { failed, jobs });
-  const watched = openMetrics(config, {
-    sql,
-    ledger,
-    releases,
-    clock,
-    jobs,
-    openStreams: () => streams.size,
-  });
-  const { metrics } = watched;
-  const tracing = openTracing(config, { clock, log, jobs, metrics });
-  const resolved: NoteResolved = (hold, ending) => {
-    try {
-      watched.resolved(hold, ending);
-      tracing?.room.resolved(hold, ending);
-    } catch (error) {
-      failed(error, hold.admitted.requestId); // what is only watched never stands in the way of an answer
-    }
-  };
+  const watching = openWatching(config, { clock, log, jobs, releases, store });
+  const { failed, streams, metrics, tracing, resolved } = watching;
   const requestLog = new RequestLog(sql, clock, jobs);
   const flushRequestLog = (): Promise<void> => requestLog.flush();
 
@@ -164,7 +135,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     },
     overloaded: () => metrics.overloaded(),
     refused: (code) => metrics.refused(code),
-    tracing: tracing?.room ?? null,
+    tracing,
   };
   const api = dashboardApi(config, {
     ledger,
@@ -187,7 +158,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     paymentService: services.paymentService,
     alertService: services.alertService,
     sendMail: services.sendMail,
-    passwords: rooms.passwords,
+    peopleTerms: rooms.peopleTerms,
   });
 
   // The port.
@@ -198,9 +169,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     await requestLog.stop();
     releases.stop();
     await providers.stop();
-    await outages.stop();
-    await tracing?.stop();
-    await watched.stop();
+    await watching.stop();
     access.close();
     await written(log);
   };

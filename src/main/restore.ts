@@ -17,7 +17,7 @@ import { passFence } from "../store/move-fence.ts";
 import { privateDirectory, privateFile } from "../store/private-file.ts";
 import { databasePath } from "../store/sqlite-connection.ts";
 import { movingTo } from "../store/sqlite-inspect.ts";
-import { movedAway, movedPath, refusalOf, restoringPath } from "../store/sqlite.ts";
+import { movedAway, movedPath, closedRefusal, restoringPath } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
 
 export interface RestoreResult {
@@ -84,7 +84,7 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
 
 /** A store that has gone to PostgreSQL, or is on its way, must not be served from here as well. */
 function assertStays(dataDirectory: string): void {
-  if (existsSync(movedPath(dataDirectory))) throw refusalOf(movedAway(dataDirectory));
+  if (existsSync(movedPath(dataDirectory))) throw closedRefusal(movedAway(dataDirectory));
   if (!existsSync(databasePath(dataDirectory))) return;
   let moving: string | null = null;
   try {

@@ -39,6 +39,7 @@ export interface DevicesPorts {
   people: Pick<People, "persons">;
   /** Where people reach the dashboard, without a slash at the end. */
   url: string;
+  intervalMs: number;
   note(note: AuditNote): Promise<void>;
 }
 
@@ -56,7 +57,8 @@ export interface Devices {
 }
 
 const OPEN_MS = 600_000;
-const INTERVAL_MS = 5_000;
+/** What a terminal waits between two polls. */
+export const DEVICE_INTERVAL_MS = 5_000;
 /** A terminal that asks late still hears what became of its login. */
 const REMEMBERED_MS = 60 * 60_000;
 /** What a clock and a network may shorten between two polls. */
@@ -86,7 +88,7 @@ export function devices(on: DevicesPorts): Devices {
         address: from,
         askedAtMs: now,
         expiresAtMs: now + OPEN_MS,
-        intervalMs: INTERVAL_MS,
+        intervalMs: on.intervalMs,
       });
       const shown = `${userCode.slice(0, 4)}-${userCode.slice(4)}`;
       return {
@@ -95,14 +97,14 @@ export function devices(on: DevicesPorts): Devices {
         verification_uri: deviceAddress(on.url),
         verification_uri_complete: deviceAddress(on.url, shown),
         expires_in: OPEN_MS / 1000,
-        interval: INTERVAL_MS / 1000,
+        interval: on.intervalMs / 1000,
       };
     },
     async fetch(deviceCode, from) {
       const digest = digestOf(deviceCode);
       const now = clock.nowMs();
       const polled = await pollDeviceLogin(sql, digest, { nowMs: now, earlyMs: EARLY_MS });
-      if (polled === null) throw await tooSoon(sql, digest, now);
+      if (polled === null) throw await tooSoon(on, digest, now);
       if (polled.state === "declined") throw new DeviceRefusal("access_denied");
       if (polled.state === "fetched") throw new DeviceRefusal("invalid_grant");
       if (polled.expiresAtMs <= now) throw new DeviceRefusal("expired_token");
@@ -137,8 +139,12 @@ export function devices(on: DevicesPorts): Devices {
 }
 
 /** The code exists and was asked for again before its interval was over; or there is no such code. */
-async function tooSoon(sql: Sql, digest: string, nowMs: number): Promise<DeviceRefusal> {
-  const slower = await slowDeviceLogin(sql, digest, { nowMs, byMs: INTERVAL_MS });
+async function tooSoon(
+  { sql, intervalMs }: DevicesPorts,
+  digest: string,
+  nowMs: number,
+): Promise<DeviceRefusal> {
+  const slower = await slowDeviceLogin(sql, digest, { nowMs, byMs: intervalMs });
   return new DeviceRefusal(slower ? "slow_down" : "invalid_grant");
 }
 

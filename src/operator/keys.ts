@@ -1,4 +1,5 @@
 // API keys: made (the secret leaves once, here), listed, revoked for good, edited (specification 2.3 and 3).
+import { HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type { CreatedKeyJson, CreateKey, KeyJson, ReplaceKey, updateKeyInput } from "../api/shapes/keys.ts";
 import type { ListJson } from "../api/shapes/records.ts";
@@ -82,8 +83,6 @@ export const keys = (ledger: Store) => ({
     return { ...printKey(done(known(key, record))), secret: value };
   },
 });
-
-const HOUR_MS = 3_600_000;
 
 function known<T>(key: string, record: T | null): T {
   if (record === null) throw unknownRecord("key", key, "key");

@@ -3,22 +3,16 @@ import { afterEach, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import type { RequestLogEntry } from "../domain/request-log.ts";
 import { jobsOnStderr } from "../lib/jobs.ts";
-import { JOURNAL_SCHEMA } from "../store/migrations/0004-journal.ts";
-import { JOURNAL_KEYS_SCHEMA } from "../store/migrations/0008-journal-keys.ts";
-import { JOURNAL_WAITS_SCHEMA } from "../store/migrations/0011-uses-and-waits.ts";
-import { ASKED_SCHEMA } from "../store/migrations/0012-asked.ts";
-import { JOURNAL_SURFACES_SCHEMA } from "../store/migrations/0020-surfaces.ts";
 import { overloaded } from "../domain/overloaded.ts";
 import { SEVERAL_SURFACES } from "../domain/surfaces.ts";
 import type { Statement } from "../store/sql.ts";
+import { migrate } from "../store/migrate.ts";
 import { sqliteSql } from "../store/sqlite-sql.ts";
 import { RequestLog } from "./request-log.ts";
 
 const DAY_MS = 86_400_000;
 const writer = new Database(":memory:", { safeIntegers: true });
-writer.run(
-  JOURNAL_SCHEMA + JOURNAL_KEYS_SCHEMA + JOURNAL_WAITS_SCHEMA + ASKED_SCHEMA + JOURNAL_SURFACES_SCHEMA,
-);
+migrate(writer);
 let nowMs = 40 * DAY_MS;
 const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
 const log = new RequestLog(sqliteSql({ writer }), clock, jobsOnStderr());

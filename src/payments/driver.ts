@@ -5,6 +5,8 @@ import type { DriverName, PaymentMethod, PaymentOrder } from "./order.ts";
 
 export interface PaymentDriver {
   readonly name: DriverName;
+  /** The types of the events by which a dispute takes its money, and gives it back; null where there are no disputes. */
+  readonly disputes: { withdrawn: string; returned: string } | null;
   /** Asks for the money of an order. Safe to repeat: the same order opens the same session. */
   open(order: PaymentOrder, ask: Ask): Promise<Opened>;
   /** A delivery with a valid signature, in our words. Throws `WebhookRefusal` for every other one. */

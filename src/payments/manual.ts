@@ -4,6 +4,7 @@ import { type PaymentDriver, ServiceFailure, WebhookRefusal } from "./driver.ts"
 
 export const manualDriver: PaymentDriver = {
   name: "manual",
+  disputes: null,
   open: async () => ({ kind: "by_hand" }),
   read: async () => {
     throw new WebhookRefusal("This gateway takes no payment events; its operator confirms payments by hand.");

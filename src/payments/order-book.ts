@@ -1,5 +1,6 @@
 // Orders, cards and the events of payment services, as rows. Each change is a compare-and-set on the order's state, so
 // events that come twice, late or together change it once.
+import { DAY_MS, SECOND_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { type Page, type PageAsk, pageOf } from "../store/page.ts";
@@ -18,8 +19,6 @@ export interface NewOrder {
 
 /** Unpaid checkouts of an organization within a day: each is a page of the service, and a line that operators read. */
 export const BEGUN_MAX = 50;
-const DAY_MS = 86_400_000;
-const SECOND_MS = 1000;
 const begun = (organization: string, since: string): string =>
   `SELECT count(*) AS begun FROM payment_order AS begun WHERE begun.org_id = ${organization}
      AND begun.created_at > ${since} AND begun.purpose = 'checkout' AND begun.state <> 'credited'`;

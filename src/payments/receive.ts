@@ -210,14 +210,12 @@ const timesId = (reversalId: string, time: number): string =>
  */
 async function timesTaken(on: ReceivePorts, event: Moved): Promise<{ times: number; early: boolean }> {
   const { reversalId } = event;
-  if (event.type !== WITHDRAWN) return { times: 1, early: false };
+  const { disputes } = on.driver;
+  if (event.type !== disputes?.withdrawn) return { times: 1, early: false };
   const told = await on.events.countMove(noted(on, event), reversalId, on.nowMs());
-  const returned = await on.events.moves(on.driver.name, reversalId, REINSTATED);
+  const returned = await on.events.moves(on.driver.name, reversalId, disputes.returned);
   return { times: Math.min(told, returned + 1), early: told > returned + 1 };
 }
-
-const WITHDRAWN = "charge.dispute.funds_withdrawn";
-const REINSTATED = "charge.dispute.funds_reinstated";
 
 const noted = (on: ReceivePorts, { id, type }: Moved) => ({ driver: on.driver.name, id, type });
 
@@ -262,10 +260,10 @@ async function reverse(on: ReceivePorts, booking: Booking) {
 /** Only what was taken back before returns: an end that came before its beginning is delivered again. */
 async function giveAgain(on: ReceivePorts, event: Moved, order: PaymentOrder): Promise<Verdict> {
   const { organizationId, driver: source } = order;
-  const isDispute = event.type === REINSTATED;
+  const isDispute = event.type === on.driver.disputes?.returned;
   const told = isDispute ? await on.events.countMove(noted(on, event), event.reversalId, on.nowMs()) : 1;
   let [returned, early] = [false, false];
-  for (let time = 1; time <= told && !early; time++) {
+  for (let time = 1; time <= told; time++) {
     const externalId = timesId(event.reversalId, time);
     early = !(await on.orders.wasTakenBack(order, externalId));
     if (early) break;

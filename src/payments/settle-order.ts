@@ -1,5 +1,6 @@
 // What came of an automatic order: it is credited, waits, or ends, and the terms that it was made on are marked with why.
 // One whose terms are no longer in force is withdrawn.
+import { HOUR_MS, MINUTE_MS } from "../domain/durations.ts";
 import type { From } from "../domain/actor.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import type { AutoTopUp, AutoTopUpBook, AutoTopUpTerms, TryFailed } from "./auto-top-up-book.ts";
@@ -17,8 +18,6 @@ export interface AutoTopUpPorts {
   nowMs(): number;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** After a declined card; after the last one a person has to ask for another try. */
 const RETRY_AFTER_MS = [HOUR_MS, 6 * HOUR_MS, 24 * HOUR_MS];
 /**

@@ -2,8 +2,14 @@
 // event of a newer API version must not be half understood.
 import type Stripe from "stripe";
 import { nanoUsd } from "../domain/money.ts";
-import type { Money, PaymentEvent } from "./driver.ts";
+import type { Money, PaymentDriver, PaymentEvent } from "./driver.ts";
 import { NANO_PER_CENT } from "./order.ts";
+
+/** Each time that a dispute moves money again is told by one of these. */
+export const DISPUTES = {
+  withdrawn: "charge.dispute.funds_withdrawn",
+  returned: "charge.dispute.funds_reinstated",
+} as const satisfies NonNullable<PaymentDriver["disputes"]>;
 
 export function readStripeEvent(event: Stripe.Event): PaymentEvent {
   const { id, type, created } = event;
@@ -25,8 +31,8 @@ export function readStripeEvent(event: Stripe.Event): PaymentEvent {
       return notPaid(known, sessionId, "failed", error?.message ?? "The card was declined.");
     }
     case "charge.dispute.created":
-    case "charge.dispute.funds_withdrawn":
-    case "charge.dispute.funds_reinstated":
+    case DISPUTES.withdrawn:
+    case DISPUTES.returned:
       return dispute(known, event.data.object);
     case "refund.created":
     case "refund.updated":
@@ -86,7 +92,7 @@ function dispute(known: Known, disputed: Stripe.Dispute): PaymentEvent {
   // An inquiry moves no money; if it becomes a dispute, another event says so.
   if (money === null || disputed.status.startsWith("warning_")) return { ...known, kind: "other" };
   const about = { ...known, reversalId: disputed.id, paymentId: idOf(disputed.payment_intent), money };
-  return known.type === "charge.dispute.funds_reinstated"
+  return known.type === DISPUTES.returned
     ? { ...about, kind: "returned" }
     : { ...about, kind: "taken_back", reason: `disputed: ${disputed.reason}` };
 }

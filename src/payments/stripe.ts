@@ -14,7 +14,7 @@ import {
   WebhookRefusal,
 } from "./driver.ts";
 import { NANO_PER_CENT, type PaymentMethod, type PaymentOrder } from "./order.ts";
-import { readRefund, readStripeEvent, refundOf } from "./stripe-event.ts";
+import { DISPUTES, readRefund, readStripeEvent, refundOf } from "./stripe-event.ts";
 
 export interface StripeSettings {
   /** `test`: money is pretended by the fake one; everything else is the same. */
@@ -31,6 +31,7 @@ const CLOCKS_DIFFER_S = 600;
 
 export class StripeDriver implements PaymentDriver {
   readonly name: "stripe" | "test";
+  readonly disputes = DISPUTES;
   private readonly stripe: Stripe;
   private readonly webhookSecret: string;
 

@@ -1,9 +1,9 @@
 // What keeps automatic charges from running away, whatever the terms say: a customer who finds a hundred charges on the
 // card was robbed, however correctly each was credited.
+import { HOUR_MS } from "../domain/durations.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import type { AutoTopUpTerms } from "./auto-top-up-book.ts";
 
-const HOUR_MS = 3_600_000;
 /** Automatic charges of one organization, open ones included. */
 const AT_MOST = [
   { charges: 4, within: "an hour", ms: HOUR_MS },

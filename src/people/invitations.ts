@@ -1,5 +1,6 @@
 // Invitations: a link with a token, for one address, used once, for seven days; a new one replaces the one before it.
 // Only the token's digest is kept. It is as good as whoever sent it: they must be able to give its role when it is taken.
+import { DAY_MS } from "../domain/durations.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { Invitation, People } from "./people.ts";
@@ -11,14 +12,13 @@ import type { SignIn } from "./sign-in.ts";
 import type { PeopleStore } from "./store.ts";
 
 const MODEL = "invitation";
-const DAY_MS = 86_400_000;
 const OPEN_MS = 7 * DAY_MS;
 /** Of one organization, open at once; the list shows 1,000. */
 const OPEN_MAX = 100;
 /** Withdrawn, replaced and taken ones included. */
 const A_DAY_MAX = 500;
 
-export const digestOf = (token: string): string => createHash("sha256").update(token).digest("base64url");
+export const tokenDigest = (token: string): string => createHash("sha256").update(token).digest("base64url");
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
 type Kept = Pick<People, "invite" | "invitations" | "withdrawInvitation"> & {
@@ -74,7 +74,7 @@ export function invitations({ records, store }: Ports): Kept {
       const row = await records.create<Record<string, unknown>, InvitationRow>({
         model: MODEL,
         data: {
-          digest: digestOf(token),
+          digest: tokenDigest(token),
           organizationId: organizationId ?? OPERATORS,
           email,
           role,
@@ -103,7 +103,7 @@ export function invitations({ records, store }: Ports): Kept {
       return row === null ? null : invitationOf(row);
     },
     async open(token) {
-      const where = [{ field: "digest", value: digestOf(token) }];
+      const where = [{ field: "digest", value: tokenDigest(token) }];
       const row = await records.findOne<InvitationRow>({ model: MODEL, where });
       const invitation = row === null ? null : invitationOf(row);
       if (invitation?.state !== "open") throw notOpen();
@@ -112,9 +112,9 @@ export function invitations({ records, store }: Ports): Kept {
       await refuseFull(store, invitation.organizationId);
       return invitation;
     },
-    close: async (token) => (await store.change(TAKEN, digestOf(token), Date.now())) === 1,
+    close: async (token) => (await store.change(TAKEN, tokenDigest(token), Date.now())) === 1,
     reopen: async (token) =>
-      void (await store.change("UPDATE invitation SET state = 'open' WHERE digest = ?1", digestOf(token))),
+      void (await store.change("UPDATE invitation SET state = 'open' WHERE digest = ?1", tokenDigest(token))),
   };
 }
 

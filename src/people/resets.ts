@@ -4,7 +4,7 @@ import { INSTALLATION } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { People, Visitor } from "./people.ts";
 import { persons } from "./accounts.ts";
-import { digestOf, newToken } from "./invitations.ts";
+import { tokenDigest, newToken } from "./invitations.ts";
 import { endResetLinks, RESET } from "./reset-links.ts";
 import type { SignIn } from "./sign-in.ts";
 
@@ -13,7 +13,7 @@ const PROVIDER = "credential";
 
 type Resets = Pick<People, "removeTwoFactor" | "reset" | "resetToken">;
 
-const placeOf = (token: string): string => RESET + digestOf(token);
+const placeOf = (token: string): string => RESET + tokenDigest(token);
 
 interface ResetsPorts {
   endAll(personId: string): Promise<unknown>;

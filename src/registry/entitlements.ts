@@ -1,6 +1,6 @@
 // Research Mode entitlements: requested, approved until an instant, revoked, under their organization's lock. Expiry is not
 // a write: whoever reads compares with the clock (specification 5.4).
-import { DAY_MS } from "../lib/clock.ts";
+import { DAY_MS } from "../domain/durations.ts";
 import type { Actor } from "../domain/actor.ts";
 import { printTime } from "../domain/print.ts";
 import { lockOrganization, moveStamp } from "../ledger/balance.ts";

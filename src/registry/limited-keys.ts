@@ -6,7 +6,8 @@ import { countsDays, spansOf } from "../ledger/key-spans.ts";
 import { notedHolds, spentByDay, weekFromHour } from "../ledger/key-spend.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import { stampOf } from "../ledger/stamp.ts";
-import { DAY_MS, utcDay, utcMonth } from "../lib/clock.ts";
+import { DAY_MS } from "../domain/durations.ts";
+import { utcDay, utcMonth } from "../lib/clock.ts";
 import { ask, placesFrom, type Query, type SqlRow, sumColumns, textOf } from "../store/sql.ts";
 import { type KeyRecord, lifeOf, limitsOf, spentInMonth, NOTHING_SPENT, spendsIn } from "./key-record.ts";
 

@@ -2,7 +2,7 @@
 // a route never sinks (hardening.md S33), whichever gateway publishes.
 import type { Actor } from "../domain/actor.ts";
 import type { Release } from "../domain/release.ts";
-import { findRelease, printRelease, storedRelease } from "../ledger/frozen-release.ts";
+import { findRelease, printFrozenRelease, storedRelease } from "../ledger/frozen-release.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
 import { ANY_FOR_EACH, lockListOfRoutes } from "./rate-limits.ts";
@@ -55,7 +55,7 @@ export const publishRelease = (
     yield* ask(
       `INSERT INTO route_release (route, version, digest, jws, manifest, signed_by, expires_at, published_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
-      [route, version, digest, jws, printRelease(release), signedBy, expiresAtMs, nowMs],
+      [route, version, digest, jws, printFrozenRelease(release), signedBy, expiresAtMs, nowMs],
     );
     yield* ask(
       `INSERT INTO route_state AS had (route, highest_version, disabled, since, limited) VALUES (?1, ?2, ?3, ?4, ${ANY_FOR_EACH})

@@ -1,5 +1,6 @@
 // Requests as people read them: their records, and usage from the hourly roll-up that settlement writes. Both are rows of
 // the ledger; nothing here writes.
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
 import { printDay } from "../domain/print.ts";
 import type { RequestRecord, Reader } from "../ledger/ledger.ts";
@@ -30,13 +31,10 @@ export interface UsageRow {
 export const readRequest = (on: Reader, requestId: string): Promise<RequestRecord | null> =>
   on.read(() => findRequest(requestId));
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-
 const GROUPS = { none: "CAST(NULL AS text)", key: "key_id", model: "model", day: "hour / 24" } as const;
 
 /** Settled requests by the hour of their admission: `fromMs` and `toMs` count whole hours. Always one row ungrouped. */
-export const readUsage = (on: Reader, filter: UsageFilter): Promise<UsageRow[]> =>
+export const readUsageRows = (on: Reader, filter: UsageFilter): Promise<UsageRow[]> =>
   on.read(function* () {
     const rows = yield* ask(
       `SELECT ${GROUPS[filter.groupBy ?? "none"]} AS grouping_of, ${SUMMED.map((column) => sumColumns(column, column)).join(", ")}

@@ -168,5 +168,5 @@ const rollback = ({ route, version }: Pick<Release, "route" | "version">, highes
     "version",
   );
 
-/** Whoever published the last version that there is had a trusted key (docs/decisions/0067-versions-are-of-routes.md). */
+/** Whoever published the last version that there is had a trusted key (docs/decisions/0068-versions-are-of-routes.md). */
 const SPENT = "There is no higher one. Publish the model under another `region`, and disable this route.";

@@ -1,4 +1,5 @@
 // What needs a look on the overview, with the way to it: each entry names what finds its target on its page.
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import type { AlertRuleJson } from "../api/shapes/alerts.ts";
 import type { AutoTopUpJson } from "../api/shapes/billing.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
@@ -23,8 +24,6 @@ export interface AttentionPorts {
   alertService: { rules(org: string): Promise<{ data: AlertRuleJson[] }> };
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const ENTITLEMENT_SOON_MS = 7 * DAY_MS;
 const RELEASE_SOON_MS = 48 * HOUR_MS;
 const CREDIT_DAYS_MIN = 3n;

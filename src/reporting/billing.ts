@@ -28,7 +28,7 @@ export type PageQuery = z.output<typeof billingShapes.pageQuery>;
 type Billing = z.output<typeof billingShapes.billing>;
 type Entry = z.output<typeof billingShapes.ledgerList>["data"][number];
 type TopUp = z.output<typeof billingShapes.topUpList>["data"][number];
-export type Sums = Omit<Billing, "drivers" | "presets_usd" | "minimum_usd" | "maximum_usd">;
+export type BillingSums = Omit<Billing, "drivers" | "presets_usd" | "minimum_usd" | "maximum_usd">;
 
 export interface BillingPorts {
   sql: Sql;
@@ -41,7 +41,10 @@ const PAGE = 50;
 const HOLD_KINDS = ["hold", "lower", "rest", "void", "variance"];
 
 /** The arithmetic line of an organization. */
-export async function billingSums({ sql }: Pick<BillingPorts, "sql">, organizationId: string): Promise<Sums> {
+export async function billingSums(
+  { sql }: Pick<BillingPorts, "sql">,
+  organizationId: string,
+): Promise<BillingSums> {
   const query = from
     .selectFrom("org_balance")
     .selectAll("org_balance")
@@ -200,7 +203,7 @@ interface Parts
 }
 
 /** purchases + grants + refunds − charges − chargebacks = available + held − debt (money.md §5). */
-function sumsOf(row: Parts): Sums {
+function sumsOf(row: Parts): BillingSums {
   const { available, held, debt, spent } = row;
   const [purchases, grants] = [exactUsd(row.purchases), exactUsd(row.grants)];
   const [refunds, chargebacks] = [exactUsd(row.refunds), exactUsd(row.chargebacks)];

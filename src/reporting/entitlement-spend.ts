@@ -1,12 +1,12 @@
 // What was spent under an entitlement: charges of its model by requests that were admitted from its approval until its
 // end. Whole hours come from the roll-ups, the hours in which it begins and ends from the requests themselves.
+import { HOUR_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { exactTotal, exactUsd, from, rowsOf, theRow } from "../store/query.ts";
 import { inHundreds, type Sql } from "../store/sql.ts";
 import { hoursUsed } from "./hours-used.ts";
 import { sinceRequest } from "./request-time.ts";
 
-const HOUR_MS = 3_600_000;
 /** An id is given when a request arrives, its time is that of its admission: a little later. */
 const ADMITTED_WITHIN_MS = HOUR_MS;
 

@@ -2,6 +2,7 @@
 // from the table that ships with this program; what this installation agreed with a provider nobody here knows. Sums of tokens
 // do not tell which step of a price or which of several routes each request paid: the cost lies between the lowest and the
 // highest of them, and that is what is said, no estimate.
+import { HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type * as homeShapes from "../api/shapes/home.ts";
 import { formatUsd, nanoUsd, parseUsd, ZERO_USD } from "../domain/money.ts";
@@ -26,7 +27,6 @@ interface MarginPorts {
   providers: readonly { name: string; kind: string }[];
 }
 
-const HOUR_MS = 3_600_000;
 const DAYS = 30;
 const MODELS_SHOWN = 10;
 const MILLION = 1_000_000n;

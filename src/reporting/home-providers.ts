@@ -1,5 +1,6 @@
 // Who serves, the worst first: how each provider's routes stand and since when, how many calls failed, how long the first token
 // took.
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type * as homeShapes from "../api/shapes/home.ts";
 import type { RouteState } from "../domain/release.ts";
@@ -12,8 +13,6 @@ import { sinceRequest } from "./request-time.ts";
 
 type Row = z.output<typeof homeShapes.homeProviders>["data"][number];
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Of the last hour; more would say the same. */
 const TIMES_READ = 20_000;
 /**

@@ -1,5 +1,6 @@
 // How much goes through the whole gateway: the last 24 begun UTC hours from the roll-ups that settlements write, beside the 24
 // before them.
+import { HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type * as homeShapes from "../api/shapes/home.ts";
 import { formatUsd, nanoUsd } from "../domain/money.ts";
@@ -18,7 +19,6 @@ interface TrafficPorts {
   flushRequestLog(): Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
 const HOURS = 24;
 /** By organization: the tables are kept in their order, and a window of time is a range of each. */
 const organizations = from.selectFrom("organization").select("org_id");

@@ -1,4 +1,5 @@
 // Who made which key and in whose place (the line that its creation left in the audit log), and what a key did in a day.
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { sql as fragment } from "kysely";
 import type { KeyDetail } from "../api/shapes/keys.ts";
 import type { Credential } from "../domain/credential.ts";
@@ -8,7 +9,6 @@ import { exact, exactTotal, exactUsd, from, magnitude, rowOf, rowsOf } from "../
 import { type Dialect, inHundreds, numberOf, type Sql } from "../store/sql.ts";
 import { hoursUsed } from "./hours-used.ts";
 
-const DAY_MS = 86_400_000;
 /** Written out: the index of these lines is a partial one. */
 const KEY_CREATED = fragment.lit("key.create");
 
@@ -103,7 +103,7 @@ export async function makersOfKeys(
 }
 
 /** What the ledger compares: the playground spends by a key without its secret. Null when it is not of this one. */
-export async function credentialOf(
+export async function storedCredential(
   sql: Sql,
   organizationId: string,
   keyId: string,
@@ -117,7 +117,6 @@ export async function credentialOf(
   return row === undefined ? null : { organizationId, keyId, digest: row.digest };
 }
 
-const HOUR_MS = 3_600_000;
 /** Of the few that run at all, by the index of those. */
 const OPEN_HOLDS: Readonly<Record<Dialect, string>> = {
   sqlite: `SELECT count(*) AS holds FROM request INDEXED BY request_unfinished

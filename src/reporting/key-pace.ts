@@ -4,7 +4,8 @@
 import { nanoUsd, type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
 import { spentByDay } from "../ledger/key-spend.ts";
-import { DAY_MS, nextUtcMonth, utcDay } from "../lib/clock.ts";
+import { DAY_MS } from "../domain/durations.ts";
+import { nextUtcMonth, utcDay } from "../lib/clock.ts";
 import { numberOf, type Sql, sumColumns, sumOf, textOf } from "../store/sql.ts";
 
 const DAYS = 7;

@@ -1,5 +1,6 @@
 // Which organizations used a model in the last thirty days: whom a change of its price concerns. From the hourly roll-ups,
 // which know models and no routes: docs/decisions/0044-a-catalogue-that-proposes.md.
+import { HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type { modelUseSchema } from "../api/shapes/price.ts";
 import { formatUsd } from "../domain/money.ts";
@@ -9,7 +10,6 @@ import { exact, exactTotal, exactUsd, from, magnitude, rowsOf, theRow } from "..
 import type { Sql } from "../store/sql.ts";
 import { organizationNames } from "./organization-names.ts";
 
-const HOUR_MS = 3_600_000;
 const HOURS = 30 * 24;
 const NAMED_MAX = 20;
 

@@ -1,4 +1,5 @@
 // All organizations: the operator's first page.
+import { HOUR_MS } from "../domain/durations.ts";
 import { sql as fragment } from "kysely";
 import type * as organizationsShapes from "../api/shapes/organizations.ts";
 import type { z } from "zod";
@@ -24,7 +25,6 @@ interface OrganizationsPorts {
 
 const PAGE = 50;
 const DAY_HOURS = 24;
-const HOUR_MS = 3_600_000;
 
 export async function organizationsPage(
   on: OrganizationsPorts,

@@ -1,4 +1,5 @@
 // The first page: what is left, how fast it goes, what happened, what needs attention.
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
 import { formatUsd, type NanoUsd, nanoUsd } from "../domain/money.ts";
@@ -32,8 +33,6 @@ export interface OverviewPorts extends AttentionPorts {
   flushRequestLog(): Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const BURN_DAYS = 7;
 /** A model that was used in them is one that the organization uses. */
 const USED_DAYS = 30;

@@ -1,4 +1,5 @@
 // The platform: how this process and its store are doing.
+import { DAY_MS } from "../domain/durations.ts";
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
@@ -23,8 +24,6 @@ export interface PlatformPorts extends Pick<StoreHealthPorts, "lastBackup"> {
   /** Failed runs of background work since the start, by job. */
   failedJobs(): ReadonlyMap<string, number>;
 }
-
-const DAY_MS = 86_400_000;
 
 export async function platformHealth(on: PlatformPorts): Promise<z.output<typeof platformShapes.health>> {
   const open = from

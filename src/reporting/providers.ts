@@ -1,5 +1,6 @@
 // The providers of the configuration: how they answer, what failed, what the platform paid; probed on request, and their
 // breakers, which an operator opens by hand.
+import { DAY_MS } from "../domain/durations.ts";
 import { type Compilable, sql as fragment } from "kysely";
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
@@ -40,7 +41,6 @@ export interface ProvidersPorts {
   breakers: Pick<Breakers, "of">;
 }
 
-const DAY_MS = 86_400_000;
 const ATTEMPTS_READ = 20_000;
 
 export function configured(on: Pick<ProvidersPorts, "providers">, name: string): ConfiguredProvider {

@@ -47,7 +47,7 @@ export async function routeRow(on: RoutesPorts, route: string): Promise<RouteRow
 }
 
 /** What a signed file would change. Throws `OperatorRefusal` for one that is not to be published. */
-export async function verifyRelease(on: RoutesPorts, jws: string): Promise<Verified> {
+export async function previewRelease(on: RoutesPorts, jws: string): Promise<Verified> {
   const outcome = await on.publisher.verify(jws.trim());
   if (outcome.kind === "refused")
     throw new OperatorRefusal("release_refused", outcome.reason, outcome.param, outcome.step);

@@ -1,5 +1,6 @@
 // What was saved, and what it would have cost elsewhere: repeats by what the repeated request cost, tokens by the prices that
 // are published now. A comparison, no bill: a request that is priced by the length of its prompt is taken for one of mean length.
+import { HOUR_MS } from "../domain/durations.ts";
 import type { z } from "zod";
 import type * as savingShapes from "../api/shapes/savings.ts";
 import { formatUsd, maxUsd, nanoUsd, type NanoUsd } from "../domain/money.ts";
@@ -27,7 +28,6 @@ export interface SavingsPorts {
   flushRequestLog(): Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
 const ELSEWHERE_MAX = 20;
 
 interface Asked {

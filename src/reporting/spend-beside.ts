@@ -1,4 +1,5 @@
 // Spend of a window beside the window before it, in whole hours of the roll-ups: in all, and of the dearest keys or models.
+import { HOUR_MS } from "../domain/durations.ts";
 import { formatUsd, type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { percentChange } from "../domain/price-comparison.ts";
 import { type RawBuilder, sql as fragment } from "kysely";
@@ -6,8 +7,6 @@ import { exact, exactTotal, exactUsd, magnitude, rowsOf } from "../store/query.t
 import type { Sql } from "../store/sql.ts";
 import { hoursUsed } from "./hours-used.ts";
 import { monthOf, type Window } from "./windows.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** Hours since the epoch; `to` and `beforeTo` are the first ones behind. */
 export interface Hours {

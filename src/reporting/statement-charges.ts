@@ -1,5 +1,6 @@
 // Whose charges a month's are, by model and key: added up over the requests themselves, in pieces, along their primary key.
 // Roll-ups count by the hour of admission, a statement by the hour of the entry, so they cannot answer this.
+import { DAY_MS } from "../domain/durations.ts";
 import { sql as fragment } from "kysely";
 import { type NanoUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
 import { exact, exactTotal, exactUsd, from, rowsOf } from "../store/query.ts";
@@ -7,7 +8,6 @@ import type { Sql } from "../store/sql.ts";
 import { othersTurn, PIECE } from "./ledger-place.ts";
 import { sinceRequest } from "./request-time.ts";
 
-const DAY_MS = 86_400_000;
 /** How long before the month a request may have begun that ended in it: further back only while something is missing. */
 const BANDS_MS = [DAY_MS, 62 * DAY_MS, Number.POSITIVE_INFINITY];
 

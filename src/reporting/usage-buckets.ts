@@ -1,10 +1,9 @@
 // Windows cut into buckets: whole hours up to a week, whole days beyond, UTC; at most 400, the newest.
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { type RawBuilder, sql as fragment } from "kysely";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
-import { type Asked, dayOf, type Window, windowOf } from "./windows.ts";
+import { type AskedWindow, dayOf, type Window, windowOf } from "./windows.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const HOURLY_UP_TO_MS = 7 * DAY_MS;
 const BUCKETS_MAX = 400;
 
@@ -16,7 +15,7 @@ export interface Buckets extends Window {
 }
 
 /** Whole buckets: `from` rounded down, `to` up; with the window itself, cut to what they show. */
-export function bucketsOf(asked: Asked, nowMs: number): { window: Window; buckets: Buckets } {
+export function bucketsOf(asked: AskedWindow, nowMs: number): { window: Window; buckets: Buckets } {
   const window = windowOf(asked, nowMs);
   const hourly = window.toMs - window.fromMs <= HOURLY_UP_TO_MS;
   const bucketMs = hourly ? HOUR_MS : DAY_MS;

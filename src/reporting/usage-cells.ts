@@ -1,5 +1,6 @@
 // What was used, in cells of one bucket each: from the hourly roll-ups that settlement writes in its own transaction, so that
 // every sum is the ledger's.
+import { HOUR_MS } from "../domain/durations.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
 import { sql as fragment } from "kysely";
@@ -9,8 +10,6 @@ import { WRITTEN_TOKENS } from "../store/written-tokens.ts";
 import { hoursUsed } from "./hours-used.ts";
 import { sinceRequest } from "./request-time.ts";
 import { bucketOf } from "./usage-buckets.ts";
-
-const HOUR_MS = 3_600_000;
 
 export type Group = NonNullable<z.output<typeof spendShapes.usage>["group_by"]>;
 

@@ -2,22 +2,22 @@
 import type { UsageListJson } from "../api/shapes/records.ts";
 import { formatUsd } from "../domain/money.ts";
 import { Refusal } from "../domain/refusals.ts";
-import type { UsageQuery } from "../api/shapes/record-inputs.ts";
+import type { UsageRecordsQuery } from "../api/shapes/record-inputs.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import { printSum, printTimeOrNull } from "../domain/print.ts";
 import { readTime } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { findOrganization } from "../registry/organizations.ts";
-import { readUsage, type UsageFilter } from "../registry/requests.ts";
+import { readUsageRows, type UsageFilter } from "../registry/requests.ts";
 
 type Store = Reader;
 
 export const usage = (ledger: Store) => ({
-  async show(query: UsageQuery): Promise<UsageListJson> {
+  async show(query: UsageRecordsQuery): Promise<UsageListJson> {
     const filter = readFilter(query);
     if ((await findOrganization(ledger, query.org)) === null)
       throw unknownRecord("organization", query.org, "org");
-    const rows = await readUsage(ledger, filter);
+    const rows = await readUsageRows(ledger, filter);
     return {
       org: query.org,
       group_by: query.group_by ?? null,
@@ -37,7 +37,7 @@ export const usage = (ledger: Store) => ({
   },
 });
 
-function readFilter({ org, key, model, from, to, group_by }: UsageQuery): UsageFilter {
+function readFilter({ org, key, model, from, to, group_by }: UsageRecordsQuery): UsageFilter {
   const filter: UsageFilter = { organizationId: org };
   if (key !== undefined) filter.keyId = key;
   if (model !== undefined) filter.model = model;

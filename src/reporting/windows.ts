@@ -1,10 +1,9 @@
 // The window of time that a page shows: a range that ends now, or two instants. Days and months are UTC.
+import { DAY_MS } from "../domain/durations.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { readTime } from "../domain/read.ts";
 
-const DAY_MS = 86_400_000;
-
-export interface Asked {
+export interface AskedWindow {
   range?: "24h" | "7d" | "30d" | "month" | undefined;
   from?: string | undefined;
   to?: string | undefined;
@@ -18,7 +17,7 @@ export interface Window {
 const DAYS = { "24h": 1, "7d": 7, "30d": 30 } as const;
 
 /** Without anything asked: the current month. `to` of a bare date includes nothing of that day. */
-export function windowOf({ range, from, to }: Asked, nowMs: number): Window {
+export function windowOf({ range, from, to }: AskedWindow, nowMs: number): Window {
   if (range !== undefined && range !== "month") return { fromMs: nowMs - DAYS[range] * DAY_MS, toMs: nowMs };
   const toMs = to === undefined ? nowMs : readTime(to, "to");
   const fromMs = from === undefined ? monthOf(toMs) : readTime(from, "from");
@@ -27,7 +26,7 @@ export function windowOf({ range, from, to }: Asked, nowMs: number): Window {
 }
 
 /** The window only if one was asked for: lists go back to the beginning without. */
-export function windowIfAsked(asked: Asked, nowMs: number): Partial<Window> {
+export function windowIfAsked(asked: AskedWindow, nowMs: number): Partial<Window> {
   if (asked.range === undefined && asked.from === undefined && asked.to === undefined) return {};
   const { range, from, to } = asked;
   if (range === undefined && from === undefined) return { toMs: readTime(to ?? "", "to") };

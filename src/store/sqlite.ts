@@ -69,7 +69,7 @@ export function closedBy(dataDirectory: string): Closed | null {
   return isFresh(dataDirectory) && existsSync(movedPath(dataDirectory)) ? movedAway(dataDirectory) : null;
 }
 
-export const refusalOf = ({ reason, why, wayOut }: Closed): StoreFailure =>
+export const closedRefusal = ({ reason, why, wayOut }: Closed): StoreFailure =>
   new StoreFailure(reason, `${why}; ${wayOut}`);
 
 function isFresh(dataDirectory: string): boolean {
@@ -83,7 +83,7 @@ function openLocked(
 ): SqliteStore {
   const path = databasePath(dataDirectory);
   const closed = closedBy(dataDirectory);
-  if (closed !== null) throw refusalOf(closed);
+  if (closed !== null) throw closedRefusal(closed);
   const fresh = isFresh(dataDirectory);
   privateFile(path);
   // Before the first byte of the database: a crash in between must not leave one whose key was never made.

@@ -1,5 +1,5 @@
 // A release key that leaked, with the right to publish: it can drive a route to the last version that there is, and no signature of
-// another key brings it back (docs/decisions/0067-versions-are-of-routes.md). The model goes on under another route.
+// another key brings it back (docs/decisions/0068-versions-are-of-routes.md). The model goes on under another route.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

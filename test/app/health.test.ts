@@ -2,19 +2,30 @@
 // requests were refused because there was no room.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Browser, firstOperator } from "../support/browser.ts";
-import { hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
+import { hello, startGateway, STORES, type Store, type TestGateway } from "../support/gateway.ts";
 
 const PATIENCE_MS = 15_000;
+
+/** Both from the beginning: the first upkeep of one comes while the other one is looked at. */
+const gateways = {} as Record<Store, TestGateway>;
+beforeAll(async () => {
+  for (const store of STORES)
+    gateways[store] = await startGateway({
+      store,
+      configure: (config) => (config.limits.maxConcurrent = 1),
+    });
+});
+afterAll(async () => {
+  for (const store of STORES) await gateways[store].stop();
+});
 
 describe.each(STORES)("on %s", (store) => {
   let gateway: TestGateway;
   let root: Browser;
-
   beforeAll(async () => {
-    gateway = await startGateway({ store, configure: (config) => (config.limits.maxConcurrent = 1) });
+    gateway = gateways[store];
     root = await firstOperator(gateway);
   });
-  afterAll(() => gateway.stop());
 
   const health = () => root.app("GET /operator/health");
 

@@ -24,17 +24,31 @@ const RULES = {
   all: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
   colours: { type: "rule", values: ["color-contrast", "link-in-text-block"] },
 } satisfies Record<string, axe.RunOptions["runOnly"]>;
-const TRANSITION_MS = 150;
-/** Resolves when the page has had the same size for some frames, which come later on a slow machine. */
-const SAME_FRAMES = `new Promise((still) => {
+const NO_MOTION = "*, ::before, ::after { transition: none !important; animation: none !important }";
+const STILL_FRAMES = 5;
+/**
+ * Resolves when nothing has moved for some frames, which come later on a slow machine: no element has changed, no animation
+ * with an end runs, and the page has the size that it had. In this scheme, where one is named.
+ */
+const still = (scheme: Scheme | "" = ""): string => `new Promise((still, never) => {
+  const late = performance.now() + ${PATIENCE_MS};
+  let moved = true;
   let before = "";
   let same = 0;
+  const watch = new MutationObserver(() => (moved = true));
+  watch.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+  const runs = (animation) =>
+    animation.playState === "running" && animation.effect?.getComputedTiming().endTime !== Infinity;
   const look = () => {
     const { scrollWidth, scrollHeight } = document.documentElement;
     const now = scrollWidth + "x" + scrollHeight;
-    same = now === before ? same + 1 : 0;
+    const isOther = "${scheme}" !== "" && document.documentElement.dataset.mantineColorScheme !== "${scheme}";
+    same = moved || isOther || now !== before || document.getAnimations().some(runs) ? 0 : same + 1;
+    moved = false;
     before = now;
-    if (same < 5) requestAnimationFrame(look);
+    if (same < ${STILL_FRAMES} && performance.now() < late) return requestAnimationFrame(look);
+    watch.disconnect();
+    if (same < ${STILL_FRAMES}) never(new Error("the page does not come to rest"));
     else still();
   };
   look();
@@ -177,7 +191,7 @@ export class Visitor {
   async open(path: string): Promise<boolean> {
     await this.page.goto(this.url + path);
     await this.settled();
-    await this.page.addStyleTag({ content: "* { transition: none !important; animation: none !important }" });
+    await this.page.addStyleTag({ content: NO_MOTION });
     return !(await this.page.getByRole("heading", { name: stateTexts.notFound }).isVisible());
   }
 
@@ -203,20 +217,13 @@ export class Visitor {
   async scheme(colorScheme: Scheme): Promise<void> {
     await this.page.emulateMedia({ colorScheme });
     this.colorScheme = colorScheme;
-    await this.page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
-    await this.still();
+    await this.page.evaluate<void>(still(colorScheme));
   }
 
   /** A page of another width, once its frame has moved. */
   async resize(viewport: { width: number; height: number }): Promise<void> {
     await this.page.setViewportSize(viewport);
-    await this.still();
-  }
-
-  /** Transitions are off; what a page does in answer to a change of the screen is not, and takes its time. */
-  private async still(): Promise<void> {
-    await this.page.waitForTimeout(TRANSITION_MS);
-    await this.page.evaluate<void>(SAME_FRAMES);
+    await this.page.evaluate<void>(still());
   }
 
   /** What axe finds, as one line each; nothing is the only good answer. */

@@ -29,7 +29,9 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.stop());
 
-test("figures stay while the gateway is away, say how old they are, and come back by themselves", async () => {
+// The first three mostly wait for a page to ask again, each at a browser of its own: they wait together.
+test.concurrent("figures stay while the gateway is away, say how old they are, and come back by themselves", async () => {
+  const visitor = await dashboard.visitor(seeded.owner);
   const { page } = visitor;
   await visitor.open(path.organization(seeded.org, "billing"));
   const available = page.getByText("$259.99").first();
@@ -56,9 +58,11 @@ test("figures stay while the gateway is away, say how old they are, and come bac
   await visitor.arrived(pageNames.billing);
   visitor.complained();
   await stale.waitFor({ state: "detached", timeout: 15_000 });
+  await visitor.leave();
 }, 120_000);
 
-test("one call that never gets an answer does not have all others asked again and again", async () => {
+test.concurrent("one call that never gets an answer does not have all others asked again and again", async () => {
+  const visitor = await dashboard.visitor(seeded.owner);
   const { page } = visitor;
   const asked: string[] = [];
   await page.route("**/app/v1/**", async (route) => {
@@ -73,9 +77,11 @@ test("one call that never gets an answer does not have all others asked again an
   expect(asked.filter((one) => one.endsWith("/overview")).length).toBeLessThanOrEqual(3);
   await page.unrouteAll();
   visitor.complained();
+  await visitor.leave();
 }, 120_000);
 
-test("a page that never came says so, with a way to try again", async () => {
+test.concurrent("a page that never came says so, with a way to try again", async () => {
+  const visitor = await dashboard.visitor(seeded.owner);
   const { page } = visitor;
   await page.route(/\/app\/v1\/orgs\/[^/]+\/keys\?/, (route) =>
     route.fulfill({
@@ -91,6 +97,7 @@ test("a page that never came says so, with a way to try again", async () => {
   await page.unrouteAll();
   await alert.getByRole("button", { name: stateTexts.retry }).click();
   await rowsOf(visitor, pageNames.keys).first().waitFor();
+  await visitor.leave();
 }, 120_000);
 
 test("a page that a role may not see names the roles that may, and who holds them", async () => {

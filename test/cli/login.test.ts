@@ -19,7 +19,7 @@ const terminal = new Terminal();
 
 beforeAll(async () => {
   clock = testClock();
-  gateway = await startGateway({ clock });
+  gateway = await startGateway({ clock, deviceIntervalMs: 200 });
   root = await firstOperator(gateway);
 });
 afterAll(async () => {

@@ -24,17 +24,71 @@ const TOTAL_MS = 2_000;
 /** Enough for a flood to be refused for what it says, not for how long it takes. */
 const PATIENT_MS = 20_000;
 
+const said = event(delta({ content: "Hello" }));
+const finish = event(delta({}, "stop"));
+const usage = event({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 } });
+
+/** What stands behind the finish of an answer, for ever, and how long a client waits for its end. */
+const DRIPS: { title: string; head: string; unit: string; graceMs: number }[] = [
+  {
+    title: "comments after finish and usage",
+    head: said + finish + usage,
+    unit: ": keep-alive\n\n",
+    graceMs: 1_000,
+  },
+  { title: "usage again and again after the finish", head: said + finish, unit: usage, graceMs: 1_000 },
+  { title: "comments after the finish alone", head: said + finish, unit: ": keep-alive\n\n", graceMs: 5_000 },
+  {
+    title: "empty deltas after a finish in the last text's chunk",
+    head: event(delta({ content: "Hello" }, "stop")) + usage,
+    unit: event({ choices: [] }),
+    graceMs: 1_000,
+  },
+];
+
+/** Goes on with `unit` every 50 ms until the gateway hangs up. */
+function drip(socket: Socket, head: string, unit: string): void {
+  socket.write(head);
+  const timer = setInterval(() => socket.write(unit), 50);
+  socket.once("close", () => clearInterval(timer));
+}
+
+/** Text with a finish on every chunk, the last of it late. */
+function trail(socket: Socket): void {
+  const texts = ["Hel", "lo", "!"].map((content) => event(delta({ content }, "stop")));
+  socket.write(STREAM_HEAD + texts[0]);
+  setTimeout(() => socket.write(texts[1] ?? ""), 300);
+  setTimeout(() => socket.end(`${texts[2]}${usage}data: [DONE]\n\n`), 3_000);
+}
+
+/** Each at a provider of its own, so that these can be waited for together: model → what it answers. */
+const SLOW = Object.fromEntries<(socket: Socket) => void>([
+  ...DRIPS.map(
+    ({ head, unit }, nth) =>
+      [`drip-${nth}`, (socket: Socket) => drip(socket, STREAM_HEAD + head, unit)] as const,
+  ),
+  ["trail", trail],
+]);
+
 let upstream: Upstream;
+const slow: Upstream[] = [];
 let answer: (socket: Socket) => void;
 let gateway: TestGateway;
 let customer: Customer;
 beforeAll(async () => {
   upstream = await startUpstream(({ socket }) => answer(socket));
+  const providers: Record<string, string> = { endless: upstream.url, patient: upstream.url };
+  for (const [name, says] of Object.entries(SLOW)) {
+    const one = await startUpstream(({ socket }) => says(socket));
+    slow.push(one);
+    providers[name] = one.url;
+  }
   gateway = await startGateway({
-    providers: { endless: upstream.url, patient: upstream.url },
+    providers,
     models: [
       { ...PLAIN, model: "endless-1", provider: "endless" },
       { ...PLAIN, model: "patient-1", provider: "patient" },
+      ...Object.keys(SLOW).map((name) => ({ ...PLAIN, model: name, provider: name })),
     ],
     configure: (config) => {
       for (const provider of config.providers) {
@@ -54,7 +108,7 @@ beforeEach(() => Bun.gc(true));
 afterAll(async () => {
   await gateway.assertSound();
   await gateway.stop();
-  await upstream[Symbol.asyncDispose]();
+  for (const one of [upstream, ...slow]) await one[Symbol.asyncDispose]();
 });
 
 /** Writes `head`, then `unit` again and again as fast as it is taken, up to `FLOOD_BYTES`. */
@@ -74,22 +128,17 @@ function flood(socket: Socket, head: string, unit: string): void {
 }
 
 /** The call's outcome, and by how many bytes the process grew while it ran. */
-async function measured<T>(
-  call: () => Promise<T>,
-): Promise<{ outcome: T; grownBytes: number; tookMs: number }> {
+async function measured<T>(call: () => Promise<T>): Promise<{ outcome: T; grownBytes: number }> {
   const before = process.memoryUsage.rss();
   let peak = before;
   const timer = setInterval(() => {
     peak = Math.max(peak, process.memoryUsage.rss());
   }, 10);
-  const began = performance.now();
   const outcome = await call();
-  const tookMs = performance.now() - began;
   clearInterval(timer);
-  return { outcome, grownBytes: peak - before, tookMs };
+  return { outcome, grownBytes: peak - before };
 }
 
-const said = event(delta({ content: "Hello" }));
 const FLOODS: [string, string, string][] = [
   ["data lines without a blank one", STREAM_HEAD, "data:\n"],
   ["data lines with CR alone", STREAM_HEAD, "data:\r"],
@@ -184,39 +233,6 @@ test("an event without end behind delivered text breaks the stream, charged for 
   expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
 });
 
-const finish = event(delta({}, "stop"));
-const usage = event({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 } });
-
-/** Goes on with `unit` every 50 ms until the gateway hangs up. */
-function drip(socket: Socket, head: string, unit: string): void {
-  socket.write(head);
-  const timer = setInterval(() => socket.write(unit), 50);
-  socket.once("close", () => clearInterval(timer));
-}
-
-test.each([
-  ["comments after finish and usage", said + finish + usage, ": keep-alive\n\n", 1_000],
-  ["usage again and again after the finish", said + finish, usage, 1_000],
-  ["comments after the finish alone", said + finish, ": keep-alive\n\n", 5_000],
-  [
-    "empty deltas after a finish in the last text's chunk",
-    event(delta({ content: "Hello" }, "stop")) + usage,
-    event({ choices: [] }),
-    1_000,
-  ],
-])(
-  "%s: the client has its end soon",
-  async (_, head, unit, graceMs) => {
-    answer = (socket) => drip(socket, STREAM_HEAD + head, unit);
-    const { outcome, tookMs } = await measured(() => gateway.stream(customer, hello("patient-1")));
-    expect(outcome.events.done).toBe(true);
-    expect(textOf(outcome.events)).toBe("Hello");
-    expect(tookMs).toBeGreaterThan(graceMs * 0.9);
-    expect(tookMs).toBeLessThan(graceMs + 3_500);
-  },
-  20_000,
-);
-
 test("a flood of comments after the finish ends the answer well", async () => {
   answer = (socket) => flood(socket, STREAM_HEAD + said + finish + usage, ": keep-alive\n");
   const { outcome, grownBytes } = await measured(() => gateway.stream(customer, hello("patient-1")));
@@ -224,13 +240,21 @@ test("a flood of comments after the finish ends the answer well", async () => {
   expect(grownBytes).toBeLessThan(GROWTH_BYTES_MAX);
 });
 
-test("text behind a finish on every chunk is waited for as long as any text", async () => {
-  answer = (socket) => {
-    const texts = ["Hel", "lo", "!"].map((content) => event(delta({ content }, "stop")));
-    socket.write(STREAM_HEAD + texts[0]);
-    setTimeout(() => socket.write(texts[1] ?? ""), 300);
-    setTimeout(() => socket.end(`${texts[2]}${usage}data: [DONE]\n\n`), 3_000);
-  };
-  const { events } = await gateway.stream(customer, hello("patient-1"));
+test.concurrent.each(DRIPS.map((one, nth) => ({ ...one, model: `drip-${nth}` })))(
+  "$title: the client has its end soon",
+  async ({ model, graceMs }) => {
+    const began = performance.now();
+    const { events } = await gateway.stream(customer, hello(model));
+    const tookMs = performance.now() - began;
+    expect(events.done).toBe(true);
+    expect(textOf(events)).toBe("Hello");
+    expect(tookMs).toBeGreaterThan(graceMs * 0.9);
+    expect(tookMs).toBeLessThan(graceMs + 3_500);
+  },
+  20_000,
+);
+
+test.concurrent("text behind a finish on every chunk is waited for as long as any text", async () => {
+  const { events } = await gateway.stream(customer, hello("trail"));
   expect(textOf(events)).toBe("Hello!");
 });

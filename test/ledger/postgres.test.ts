@@ -16,7 +16,7 @@ import { ledgerConformance } from "./conformance.ts";
 import { keySettingsConformance } from "./key-settings.ts";
 import { rateConformance } from "./rate-limits.ts";
 import { type OpenLedger, World } from "./world.ts";
-import { readUsage } from "../../src/registry/requests.ts";
+import { readUsageRows } from "../../src/registry/requests.ts";
 
 const DAY_MS = 86_400_000;
 const idempotency = { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 30 * DAY_MS };
@@ -119,7 +119,7 @@ test("PostgreSQL: a month of usage is a partition; dropping it forgets it, and t
   expect(partitions).toEqual(["usage_hour_2030_01", "usage_hour_2030_02", "usage_hour_2030_04"]);
   await opened.run("DROP TABLE usage_hour_2030_01");
   const requests = async (organizationId = ""): Promise<number | undefined> =>
-    (await readUsage(ledger, { organizationId }))[0]?.requests;
+    (await readUsageRows(ledger, { organizationId }))[0]?.requests;
   expect([await requests(used[0]), await requests(used[1])]).toEqual([0, 1]);
   expect((await ledger.audit()).violations).toEqual([]);
   await opened.run(

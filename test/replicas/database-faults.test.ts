@@ -1,25 +1,24 @@
 // The database under two gateways goes away: killed and restarted under load, frozen for longer than any lease. Admission
 // is refused at once, streams go on, what was acknowledged is there, and everything recovers by itself (money.md §12).
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { untilParts } from "../support/process-gateway.ts";
 import { PostgresServer } from "../support/postgres.ts";
 import { Replicas } from "../support/replicas.ts";
 import { waitFor } from "../support/wait.ts";
 
-let server: PostgresServer;
-let replicas: Replicas;
-let thaw = (): void => {};
-beforeAll(async () => {
-  server = await PostgresServer.start();
-  replicas = await Replicas.start(2, server);
-}, 120_000);
-afterEach(() => {
-  thaw(); // or whatever follows waits for ever
-});
-afterAll(async () => {
-  await replicas.stop();
-  await server.stop();
-});
+/** Each test has servers of its own and mostly waits for them: they wait together. */
+async function onTwoGateways(
+  run: (on: { server: PostgresServer; replicas: Replicas }) => Promise<void>,
+): Promise<void> {
+  const server = await PostgresServer.start();
+  const replicas = await Replicas.start(2, server);
+  try {
+    await run({ server, replicas });
+  } finally {
+    await replicas.stop();
+    await server.stop();
+  }
+}
 
 const FROZEN_MS = 25_000;
 const ask = (content: string, more: object = {}): object => ({
@@ -28,113 +27,121 @@ const ask = (content: string, more: object = {}): object => ({
   max_tokens: 400,
   ...more,
 });
-const ready = async (index: number): Promise<boolean> =>
+const ready = async (replicas: Replicas, index: number): Promise<boolean> =>
   (await replicas.at(index).get("/readyz")).status === 200;
 
-async function recovered(): Promise<void> {
-  while (!((await ready(0)) && (await ready(1)))) await Bun.sleep(50);
+async function recovered(replicas: Replicas): Promise<void> {
+  while (!((await ready(replicas, 0)) && (await ready(replicas, 1)))) await Bun.sleep(50);
 }
 
-test("a database that is killed under load and restarted: no acknowledged answer is lost, none is paid twice", async () => {
-  const { organizationId, secret } = await replicas.first.customer();
-  const acknowledged: { charge: number }[] = [];
-  const statuses = new Set<number | null>();
-  let stop = false;
-  const client = async (n: number): Promise<void> => {
-    while (!stop) {
-      const answer = await replicas.at(n).chat(secret, ask("Hello"));
-      statuses.add(answer.status);
-      if (answer.status === 200) acknowledged.push({ charge: chargeIn(answer.text) });
-      else await Bun.sleep(50);
+test.concurrent("a database that is killed under load and restarted: no acknowledged answer is lost, none is paid twice", async () => {
+  await onTwoGateways(async ({ server, replicas }) => {
+    const { organizationId, secret } = await replicas.first.customer();
+    const acknowledged: { charge: number }[] = [];
+    const statuses = new Set<number | null>();
+    let stop = false;
+    const client = async (n: number): Promise<void> => {
+      while (!stop) {
+        const answer = await replicas.at(n).chat(secret, ask("Hello"));
+        statuses.add(answer.status);
+        if (answer.status === 200) acknowledged.push({ charge: chargeIn(answer.text) });
+        else await Bun.sleep(50);
+      }
+    };
+    const clients = Array.from({ length: 12 }, (_, n) => client(n));
+    await waitFor(async () => acknowledged.length > 25, "answers");
+    await server.crash();
+    const whileAway = await replicas.first.chat(secret, ask("Hello"));
+    expect([whileAway.status, whileAway.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await ready(replicas, 0)).toBe(false);
+    await Bun.sleep(500);
+    await server.begin();
+    await recovered(replicas);
+    const before = acknowledged.length;
+    await waitFor(async () => acknowledged.length > before + 25, "answers again");
+    stop = true;
+    await Promise.all(clients);
+    expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    const { spent_usd, held_usd } = await settled(replicas, organizationId);
+    expect(held_usd).toBe("0.000000000");
+    const told = acknowledged.reduce((sum, { charge }) => sum + charge, 0);
+    expect(Number(spent_usd)).toBeCloseTo(told, 6);
+    expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+  });
+}, 120_000);
+
+test.concurrent("a database that is frozen for half a minute: refused at once, streams go on, settlements follow", async () => {
+  await onTwoGateways(async ({ server, replicas }) => {
+    await replicas.simulate({ tokens_per_second: 15, completion_tokens: 100 });
+    const { organizationId, secret } = await replicas.first.customer();
+    const streams = [0, 1, 2, 3].map((n) => replicas.at(n).listen(secret, ask("Tell me", { stream: true })));
+    await untilParts(streams, 5);
+    const thaw = server.freeze();
+    try {
+      const asked = performance.now();
+      const refused = await Promise.all([0, 1].map((n) => replicas.at(n).chat(secret, ask("Hello"))));
+      expect(refused.map(({ status }) => status)).toEqual([503, 503]);
+      expect(performance.now() - asked).toBeLessThan(FROZEN_MS / 2);
+      // At once, in one of some tries: others use the machine, too.
+      const took: number[] = [];
+      while (took.length < 5) {
+        const again = performance.now();
+        expect((await replicas.first.chat(secret, ask("Hello"))).status).toBe(503);
+        took.push(performance.now() - again);
+      }
+      expect(Math.min(...took)).toBeLessThan(500);
+      // A gateway that was only asked for keys knows at the latest when its lease has run out.
+      await waitFor(
+        async () => !(await ready(replicas, 0)) && !(await ready(replicas, 1)),
+        "both to say that they are not ready",
+      );
+      expect(performance.now() - asked).toBeLessThan(FROZEN_MS / 2);
+      await Bun.sleep(FROZEN_MS);
+    } finally {
+      thaw(); // or whatever follows waits for ever
     }
-  };
-  const clients = Array.from({ length: 12 }, (_, n) => client(n));
-  await waitFor(async () => acknowledged.length > 25, "answers");
-  await server.crash();
-  const whileAway = await replicas.first.chat(secret, ask("Hello"));
-  expect([whileAway.status, whileAway.headers.get("retry-after")]).toEqual([503, "1"]);
-  expect(await ready(0)).toBe(false);
-  await Bun.sleep(500);
-  await server.begin();
-  await recovered();
-  const before = acknowledged.length;
-  await waitFor(async () => acknowledged.length > before + 25, "answers again");
-  stop = true;
-  await Promise.all(clients);
-  expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
-  const { spent_usd, held_usd } = await settled(organizationId);
-  expect(held_usd).toBe("0.000000000");
-  const told = acknowledged.reduce((sum, { charge }) => sum + charge, 0);
-  expect(Number(spent_usd)).toBeCloseTo(told, 6);
-  expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+    await recovered(replicas);
+    const answers = await Promise.all(streams.map(({ ended }) => ended));
+    for (const { text, whole } of answers) {
+      expect(whole).toBe(true);
+      expect(text).toContain("data: [DONE]");
+    }
+    await replicas.simulate({});
+    const { spent_usd, held_usd } = await settled(replicas, organizationId);
+    expect(held_usd).toBe("0.000000000");
+    const told = answers.reduce((sum, { text }) => sum + chargeIn(text), 0);
+    expect(Number(spent_usd)).toBeCloseTo(told, 6);
+    expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+  });
 }, 120_000);
 
-test("a database that is frozen for half a minute: refused at once, streams go on, settlements follow", async () => {
-  await replicas.simulate({ tokens_per_second: 15, completion_tokens: 100 });
-  const { organizationId, secret } = await replicas.first.customer();
-  const streams = [0, 1, 2, 3].map((n) => replicas.at(n).listen(secret, ask("Tell me", { stream: true })));
-  await untilParts(streams, 5);
-  const frozen = server.freeze();
-  thaw = () => {
-    thaw = () => {};
-    frozen();
-  };
-  const asked = performance.now();
-  const refused = await Promise.all([0, 1].map((n) => replicas.at(n).chat(secret, ask("Hello"))));
-  expect(refused.map(({ status }) => status)).toEqual([503, 503]);
-  expect(performance.now() - asked).toBeLessThan(FROZEN_MS / 2);
-  // At once, in one of some tries: others use the machine, too.
-  const took: number[] = [];
-  while (took.length < 5) {
-    const again = performance.now();
-    expect((await replicas.first.chat(secret, ask("Hello"))).status).toBe(503);
-    took.push(performance.now() - again);
-  }
-  expect(Math.min(...took)).toBeLessThan(500);
-  // A gateway that was only asked for keys knows at the latest when its lease has run out.
-  await waitFor(async () => !(await ready(0)) && !(await ready(1)), "both to say that they are not ready");
-  expect(performance.now() - asked).toBeLessThan(FROZEN_MS / 2);
-  await Bun.sleep(FROZEN_MS);
-  thaw();
-  await recovered();
-  const answers = await Promise.all(streams.map(({ ended }) => ended));
-  for (const { text, whole } of answers) {
-    expect(whole).toBe(true);
-    expect(text).toContain("data: [DONE]");
-  }
-  await replicas.simulate({});
-  const { spent_usd, held_usd } = await settled(organizationId);
-  expect(held_usd).toBe("0.000000000");
-  const told = answers.reduce((sum, { text }) => sum + chargeIn(text), 0);
-  expect(Number(spent_usd)).toBeCloseTo(told, 6);
-  expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
-}, 120_000);
-
-test("a gateway that ends while the database is away leaves its settlements on disk, and the next start settles them", async () => {
-  await replicas.simulate({ latency_ms: 3000 });
-  const { organizationId, secret } = await replicas.first.customer();
-  const cut = replicas.first.chat(secret, ask("Hello"), { "idempotency-key": "spooled-one" });
-  const call = () => replicas.first.simulator.bill().at(-1)?.outcome;
-  await waitFor(async () => call() === "running", "the call");
-  await server.crash();
-  await waitFor(async () => call() === "finished", "its answer");
-  await Bun.sleep(1000); // its charge waits for the database
-  await waitFor(async () => !(await ready(1)), "it to be noticed without a request");
-  await replicas.first.kill();
-  await cut;
-  await server.begin();
-  await replicas.first.run({ DATABASE_URL: replicas.database.url });
-  await recovered();
-  const { spent_usd, held_usd } = await settled(organizationId);
-  expect([Number(spent_usd) > 0, held_usd]).toEqual([true, "0.000000000"]);
-  const retry = await replicas.at(1).chat(secret, ask("Hello"), { "idempotency-key": "spooled-one" });
-  expect([retry.status, retry.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
-  await replicas.simulate({});
-  expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+test.concurrent("a gateway that ends while the database is away leaves its settlements on disk, and the next start settles them", async () => {
+  await onTwoGateways(async ({ server, replicas }) => {
+    await replicas.simulate({ latency_ms: 3000 });
+    const { organizationId, secret } = await replicas.first.customer();
+    const cut = replicas.first.chat(secret, ask("Hello"), { "idempotency-key": "spooled-one" });
+    const call = () => replicas.first.simulator.bill().at(-1)?.outcome;
+    await waitFor(async () => call() === "running", "the call");
+    await server.crash();
+    await waitFor(async () => call() === "finished", "its answer");
+    await Bun.sleep(1000); // its charge waits for the database
+    await waitFor(async () => !(await ready(replicas, 1)), "it to be noticed without a request");
+    await replicas.first.kill();
+    await cut;
+    await server.begin();
+    await replicas.first.run({ DATABASE_URL: replicas.database.url });
+    await recovered(replicas);
+    const { spent_usd, held_usd } = await settled(replicas, organizationId);
+    expect([Number(spent_usd) > 0, held_usd]).toEqual([true, "0.000000000"]);
+    const retry = await replicas.at(1).chat(secret, ask("Hello"), { "idempotency-key": "spooled-one" });
+    expect([retry.status, retry.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+    await replicas.simulate({});
+    expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+  });
 }, 120_000);
 
 /** The balance once nothing is held any more: what was refused in doubt is taken back by itself. */
-async function settled(organizationId: string): ReturnType<Replicas["balance"]> {
+async function settled(replicas: Replicas, organizationId: string): ReturnType<Replicas["balance"]> {
   for (let tries = 0; ; tries += 1) {
     const balance = await replicas.balance(organizationId).catch(() => null);
     if (balance !== null && (balance.held_usd === "0.000000000" || tries > 100)) return balance;

@@ -1,6 +1,6 @@
 // A database that answers and takes no writes, because it was made read-only or its disk is full: `/readyz` is off and new
 // requests get 503 at once, running streams go on and settle when there is room again, by itself (money.md §12, fault 10).
-import { afterAll, afterEach, beforeEach, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import {
   chmodSync,
   chownSync,
@@ -17,24 +17,29 @@ import { join } from "node:path";
 import pg from "pg";
 import { PostgresServer } from "../support/postgres.ts";
 import { ProcessGateway, type Received, untilParts } from "../support/process-gateway.ts";
-import { PROGRAM } from "../support/program.ts";
+import { PROGRAM, runToEnd } from "../support/program.ts";
 
-let server: PostgresServer;
-let gateway: ProcessGateway;
-let admin: pg.Client;
-let url: string;
-beforeEach(async () => {
-  server = await PostgresServer.start();
-  ({ url } = await server.database());
-  admin = new pg.Client({ connectionString: url });
+interface Installation {
+  server: PostgresServer;
+  admin: pg.Client;
+  /** Of the gateway's database. */
+  url: string;
+}
+
+/** Each test has a server of its own and mostly waits for it: they wait together. */
+async function onOneServer(run: (on: Installation) => Promise<void>): Promise<void> {
+  const server = await PostgresServer.start();
+  const { url } = await server.database();
+  const admin = new pg.Client({ connectionString: url });
   admin.on("error", () => {});
   await admin.connect();
-}, 120_000);
-afterEach(async () => {
-  await gateway.stop();
-  await admin.end();
-  await server.stop();
-});
+  try {
+    await run({ server, admin, url });
+  } finally {
+    await admin.end();
+    await server.stop();
+  }
+}
 
 const ask = (more: object = {}): object => ({
   model: "plain-1",
@@ -42,7 +47,6 @@ const ask = (more: object = {}): object => ({
   max_tokens: 200,
   ...more,
 });
-const readyz = async (): Promise<number | null> => (await gateway.get("/readyz")).status;
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await Bun.sleep(50);
@@ -51,8 +55,22 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 /** A refusal comes at once: what takes longer was admitted. */
 const ADMITTED_MS = 2_000;
 
-/** Takes the writes away under traffic, and gives them back. */
-async function endures(take: () => Promise<void>, giveBack: () => Promise<void>): Promise<void> {
+/** A gateway whose writes are taken away under traffic, and given back. */
+async function endures(url: string, take: () => Promise<void>, giveBack: () => Promise<void>): Promise<void> {
+  const gateway = await ProcessGateway.start({ DATABASE_URL: url, TOLLGATE_LOG_LEVEL: "error" });
+  try {
+    await enduresOn(gateway, take, giveBack);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+async function enduresOn(
+  gateway: ProcessGateway,
+  take: () => Promise<void>,
+  giveBack: () => Promise<void>,
+): Promise<void> {
+  const readyz = async (): Promise<number | null> => (await gateway.get("/readyz")).status;
   const { organizationId, secret } = await gateway.customer();
   const behaviour = { tokens_per_second: 30, completion_tokens: 90 };
   await fetch(`${gateway.simulator.url}/_sim`, { method: "POST", body: JSON.stringify({ behaviour }) });
@@ -94,7 +112,7 @@ async function endures(take: () => Promise<void>, giveBack: () => Promise<void>)
   for (const { text, whole } of await Promise.all(running.map(({ ended }) => ended)))
     expect([whole, text.includes("data: [DONE]")]).toEqual([true, true]);
   expect((await gateway.chat(secret, ask())).status).toBe(200);
-  await until(async () => (await heldOf(organizationId)) === "0.000000000");
+  await until(async () => (await heldOf(gateway, organizationId)) === "0.000000000");
   expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true, violations: [] });
   await Bun.sleep(2_000);
   const lines = gateway.log
@@ -106,24 +124,26 @@ async function endures(take: () => Promise<void>, giveBack: () => Promise<void>)
   ]);
 }
 
-async function heldOf(organizationId: string): Promise<string | undefined> {
+async function heldOf(gateway: ProcessGateway, organizationId: string): Promise<string | undefined> {
   const balance = await gateway.admin<Record<string, string>>("GET", `/credits?org=${organizationId}`);
   return balance["held_usd"];
 }
 
-test("a database that is made read-only", async () => {
-  gateway = await ProcessGateway.start({ DATABASE_URL: url, TOLLGATE_LOG_LEVEL: "error" });
-  const name = new URL(url).pathname.slice(1);
-  await endures(
-    async () => {
-      await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-      // As a pooler or a failover does: sessions end, the next ones are read-only.
-      await admin.query(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'tollgate%'",
-      );
-    },
-    async () => void (await admin.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`)),
-  );
+test.concurrent("a database that is made read-only", async () => {
+  await onOneServer(async ({ admin, url }) => {
+    const name = new URL(url).pathname.slice(1);
+    await endures(
+      url,
+      async () => {
+        await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+        // As a pooler or a failover does: sessions end, the next ones are read-only.
+        await admin.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'tollgate%'",
+        );
+      },
+      async () => void (await admin.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`)),
+    );
+  });
 }, 120_000);
 
 const disk = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
@@ -134,41 +154,43 @@ afterAll(() => {
 });
 
 // Needs the right to mount a small disk.
-test.skipIf(!mounted)(
+test.concurrent.skipIf(!mounted)(
   "a database whose disk is full",
   async () => {
-    const place = join(disk, "tables");
-    mkdirSync(place);
-    chmodSync(place, 0o700);
-    const { uid, gid } = statSync(server.directory);
-    chownSync(place, uid, gid);
-    await admin.query(`CREATE TABLESPACE small LOCATION '${place}'`);
-    await admin.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_tablespace = small`);
-    const hog = join(disk, "hog");
-    fillDisk(hog);
-    expect(saidByAStart(url)).toEqual([
-      1,
-      expect.stringContaining(`${new URL(url).pathname} has no space left; make room and start again`),
-    ]);
-    rmSync(hog);
-    gateway = await ProcessGateway.start({ DATABASE_URL: url, TOLLGATE_LOG_LEVEL: "error" });
-    await endures(
-      async () => fillDisk(hog),
-      async () => rmSync(hog),
-    );
+    await onOneServer(async ({ server, admin, url }) => {
+      const place = join(disk, "tables");
+      mkdirSync(place);
+      chmodSync(place, 0o700);
+      const { uid, gid } = statSync(server.directory);
+      chownSync(place, uid, gid);
+      await admin.query(`CREATE TABLESPACE small LOCATION '${place}'`);
+      await admin.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_tablespace = small`);
+      const hog = join(disk, "hog");
+      fillDisk(hog);
+      expect(await saidByAStart(url)).toEqual([
+        1,
+        expect.stringContaining(`${new URL(url).pathname} has no space left; make room and start again`),
+      ]);
+      rmSync(hog);
+      await endures(
+        url,
+        async () => fillDisk(hog),
+        async () => rmSync(hog),
+      );
+    });
   },
   120_000,
 );
 
 /** Exit code and words of a gateway that cannot start. */
-function saidByAStart(databaseUrl: string): [number, string] {
+async function saidByAStart(databaseUrl: string): Promise<[number, string]> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-no-start-"));
-  const { exitCode, stderr } = Bun.spawnSync([PROGRAM, "serve", "--port", "0", "--data-dir", folder], {
+  const { code, err } = await runToEnd(PROGRAM, ["serve", "--port", "0", "--data-dir", folder], {
     env: { ...process.env, DATABASE_URL: databaseUrl, TOLLGATE_LOG_LEVEL: "silent" },
     cwd: folder,
   });
   rmSync(folder, { recursive: true, force: true });
-  return [exitCode, stderr.toString()];
+  return [code, err];
 }
 
 /** Writes the file until nothing more fits on its disk. */

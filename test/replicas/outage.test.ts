@@ -1,5 +1,6 @@
 // The database goes away under a gateway that everybody uses: clients, the operator, people at the dashboard. All of them
-// are told to come back, and the log has two lines about it, not one for each of them (wire.md §4.1, money.md §12).
+// are told to come back, and the log has two lines about it, not one for each of them (wire.md §4.1, money.md §12). Each test
+// has a server of its own and mostly waits for it: they wait together.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Browser, firstOperator } from "../support/browser.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -78,7 +79,7 @@ function everybody(): Record<string, () => Promise<Answered>> {
   };
 }
 
-test("while the database is away everybody is told to come back, and the log says once that it went and once that it is back", async () => {
+test.concurrent("while the database is away everybody is told to come back, and the log says once that it went and once that it is back", async () => {
   const before = await Promise.all(
     Object.entries(everybody()).map(async ([who, ask]) => [who, (await ask()).status]),
   );
@@ -119,7 +120,8 @@ test("while the database is away everybody is told to come back, and the log say
   await gateway.assertSound();
 }, 120_000);
 
-test("a gateway that is told to stop while the database is away ends, and the next start settles what it delivered", async () => {
+test.concurrent("a gateway that is told to stop while the database is away ends, and the next start settles what it delivered", async () => {
+  const server = await PostgresServer.start();
   const { url } = await server.migrated();
   const process = await ProcessGateway.start({ DATABASE_URL: url }, "limits: { stop_grace_ms: 500 }");
   try {
@@ -150,5 +152,6 @@ test("a gateway that is told to stop while the database is away ends, and the ne
     expect(await process.admin("GET", "/ledger/audit")).toMatchObject({ ok: true });
   } finally {
     await process.stop();
+    await server.stop();
   }
 }, 120_000);

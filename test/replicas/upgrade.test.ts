@@ -1,11 +1,11 @@
 // A rolling upgrade: gateways of this program serve while a newer one brings the database to its schema, and after it. They
 // settle their own requests and those of each other; one that starts again is refused with what to do (money.md fault 61).
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import pg from "pg";
 import { MIGRATIONS } from "../../src/store/migrations/list.ts";
 import { migrateThen } from "../../src/store/postgres-migrate.ts";
 import { untilParts } from "../support/process-gateway.ts";
-import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { testPostgres } from "../support/postgres.ts";
 import { Replicas } from "../support/replicas.ts";
 import { waitFor } from "../support/wait.ts";
 
@@ -19,23 +19,30 @@ const NEWER = {
         CREATE TABLE novelty (org_id TEXT PRIMARY KEY);`,
 };
 
-let replicas: Replicas;
-let database: TestDatabase;
-const clients: pg.Client[] = [];
-beforeAll(async () => {
-  replicas = await Replicas.start(2, await testPostgres());
-  ({ database } = replicas);
-}, 120_000);
-afterAll(async () => {
-  for (const client of clients) await client.end();
-  await replicas.stop();
-});
+const WITH_NEWER = [...MIGRATIONS.postgresql, NEWER];
 
-async function client(): Promise<pg.Client> {
-  const made = new pg.Client({ connectionString: database.url });
-  await made.connect();
-  clients.push(made);
-  return made;
+interface Installation {
+  replicas: Replicas;
+  /** A session of somebody else on their database. */
+  client(this: void): Promise<pg.Client>;
+}
+
+/** Each test has gateways and a database of its own and mostly waits for them: they wait together. */
+async function onTwoGateways(run: (on: Installation) => Promise<void>): Promise<void> {
+  const replicas = await Replicas.start(2, await testPostgres());
+  const clients: pg.Client[] = [];
+  const client = async (): Promise<pg.Client> => {
+    const made = new pg.Client({ connectionString: replicas.database.url });
+    await made.connect();
+    clients.push(made);
+    return made;
+  };
+  try {
+    await run({ replicas, client });
+  } finally {
+    for (const made of clients) await made.end();
+    await replicas.stop();
+  }
 }
 
 const ask = (more: object = {}): object => ({
@@ -45,57 +52,62 @@ const ask = (more: object = {}): object => ({
   ...more,
 });
 
-test("a newer program migrates under traffic, behind somebody's long read: nobody waits for it, and all go on on its schema", async () => {
-  const { organizationId, secret } = await replicas.first.customer();
-  const answers: { status: number | null; ms: number }[] = [];
-  let stop = false;
-  const traffic = [0, 1, 2, 3].map(async (n) => {
-    while (!stop) {
-      const askedMs = performance.now();
-      const { status } = await replicas.at(n).chat(secret, ask());
-      answers.push({ status, ms: performance.now() - askedMs });
-    }
+test.concurrent("a newer program migrates under traffic, behind somebody's long read: nobody waits for it, and all go on on its schema", async () => {
+  await onTwoGateways(async ({ replicas, client }) => {
+    const { organizationId, secret } = await replicas.first.customer();
+    const answers: { status: number | null; ms: number }[] = [];
+    let stop = false;
+    const traffic = [0, 1, 2, 3].map(async (n) => {
+      while (!stop) {
+        const askedMs = performance.now();
+        const { status } = await replicas.at(n).chat(secret, ask());
+        answers.push({ status, ms: performance.now() - askedMs });
+      }
+    });
+    await waitFor(async () => answers.length >= 12, "answers before it");
+    const longest = (): number => Math.max(...answers.map(({ ms }) => ms));
+    const usualMs = longest(); // what a slow machine takes anyway
+    // An audit or a dump: it reads the tables, and holds them until it ends.
+    const reader = await client();
+    await reader.query("BEGIN");
+    await reader.query("SELECT count(*) FROM request");
+    const migrating = migrateThen(await client(), async () => {}, WITH_NEWER);
+    await Bun.sleep(6_000);
+    await reader.query("COMMIT");
+    await migrating;
+    const before = answers.length;
+    await waitFor(async () => answers.length > before + 4, "answers on the newer schema");
+    stop = true;
+    await Promise.all(traffic);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(longest()).toBeLessThan(4_500 + usualMs);
+    expect((await replicas.balance(organizationId)).held_usd).toBe("0.000000000");
   });
-  await waitFor(async () => answers.length >= 12, "answers before it");
-  const longest = (): number => Math.max(...answers.map(({ ms }) => ms));
-  const usualMs = longest(); // what a slow machine takes anyway
-  // An audit or a dump: it reads the tables, and holds them until it ends.
-  const reader = await client();
-  await reader.query("BEGIN");
-  await reader.query("SELECT count(*) FROM request");
-  const migrating = migrateThen(await client(), async () => {}, [...MIGRATIONS.postgresql, NEWER]);
-  await Bun.sleep(6_000);
-  await reader.query("COMMIT");
-  await migrating;
-  const before = answers.length;
-  await waitFor(async () => answers.length > before + 4, "answers on the newer schema");
-  stop = true;
-  await Promise.all(traffic);
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(longest()).toBeLessThan(4_500 + usualMs);
-  expect((await replicas.balance(organizationId)).held_usd).toBe("0.000000000");
 }, 120_000);
 
-test("on the newer schema a gateway ends what another one left, and one that starts again is refused", async () => {
-  const behaviour = { tokens_per_second: 30, completion_tokens: 200 };
-  await replicas.simulate(behaviour);
-  const { organizationId, secret } = await replicas.first.customer();
-  const headers = { "idempotency-key": "across-schemas" };
-  const doomed = replicas.at(1).listen(secret, ask({ stream: true }), headers);
-  await untilParts([doomed], 20);
-  await Bun.sleep(1_500); // now and then it is noted how far a stream has come
-  await replicas.at(1).kill();
-  await doomed.ended;
-  const refused: unknown = await replicas
-    .at(1)
-    .run({ DATABASE_URL: database.url, TOLLGATE_LOG_LEVEL: "error" })
-    .catch((error: unknown) => error);
-  expect(String(refused)).toContain("ended at its start: 1");
-  expect(replicas.at(1).log).toMatch(/has schema 999, this program knows \d+; start the newer program/);
-  expect(replicas.at(1).log).toContain(new URL(database.url).pathname);
-  while ((await replicas.balance(organizationId)).held_usd !== "0.000000000") await Bun.sleep(200);
-  expect(Number((await replicas.balance(organizationId)).spent_usd)).toBeGreaterThan(0);
-  const retry = await replicas.first.chat(secret, ask({ stream: true }), headers);
-  expect([retry.status, retry.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
-  expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+test.concurrent("on the newer schema a gateway ends what another one left, and one that starts again is refused", async () => {
+  await onTwoGateways(async ({ replicas, client }) => {
+    await migrateThen(await client(), async () => {}, WITH_NEWER);
+    const behaviour = { tokens_per_second: 30, completion_tokens: 200 };
+    await replicas.simulate(behaviour);
+    const { organizationId, secret } = await replicas.first.customer();
+    const headers = { "idempotency-key": "across-schemas" };
+    const doomed = replicas.at(1).listen(secret, ask({ stream: true }), headers);
+    await untilParts([doomed], 20);
+    await Bun.sleep(1_500); // now and then it is noted how far a stream has come
+    await replicas.at(1).kill();
+    await doomed.ended;
+    const refused: unknown = await replicas
+      .at(1)
+      .run({ DATABASE_URL: replicas.database.url, TOLLGATE_LOG_LEVEL: "error" })
+      .catch((error: unknown) => error);
+    expect(String(refused)).toContain("ended at its start: 1");
+    expect(replicas.at(1).log).toMatch(/has schema 999, this program knows \d+; start the newer program/);
+    expect(replicas.at(1).log).toContain(new URL(replicas.database.url).pathname);
+    while ((await replicas.balance(organizationId)).held_usd !== "0.000000000") await Bun.sleep(200);
+    expect(Number((await replicas.balance(organizationId)).spent_usd)).toBeGreaterThan(0);
+    const retry = await replicas.first.chat(secret, ask({ stream: true }), headers);
+    expect([retry.status, retry.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
+    expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+  });
 }, 120_000);

@@ -45,6 +45,8 @@ export interface GatewayOptions {
   realPasswords?: boolean;
   /** In place of the quick ones. */
   passwords?: Passwords;
+  /** Between two polls of a terminal that logs in, where it is not the product's. */
+  deviceIntervalMs?: number;
   /** Of no other gateway: for tests of what two of them tell apart. */
   ownDataKey?: boolean;
 }
@@ -143,7 +145,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     start(config, {
       ...(options.clock && { clock: options.clock }),
       ...(options.formats && { formats: options.formats }),
-      ...(options.realPasswords !== true && { passwords: options.passwords ?? QUICK_PASSWORDS }),
+      peopleTerms: {
+        ...(options.realPasswords !== true && { passwords: options.passwords ?? QUICK_PASSWORDS }),
+        ...(options.deviceIntervalMs !== undefined && { deviceIntervalMs: options.deviceIntervalMs }),
+      },
       log: options.log ?? createLog("silent"),
     });
   const gateway = new RunningGateway(await begin(), {

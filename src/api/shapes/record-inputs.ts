@@ -60,20 +60,20 @@ export const requestEntitlementInput = z
 export const approveEntitlementInput = entitlementParams
   .extend({ expires: time })
   .meta({ id: "ApproveEntitlement" });
-export const entitlementsQuery = z.strictObject({ org: org.optional() });
+export const entitlementRecordsQuery = z.strictObject({ org: org.optional() });
 
 export const disableRouteInput = z
   .strictObject({ route, reason: name.nullable().default(null) })
   .meta({ id: "DisableRoute" });
 
-export const resetPersonInput = z
+export const resetRecordInput = z
   .strictObject({
     person: line(254).describe("An account's id or address."),
     two_factor: z.boolean().default(false).describe("Also take the second factor and passkeys away."),
   })
   .meta({ id: "ResetPerson" });
 
-export const usageQuery = z.strictObject({
+export const usageRecordsQuery = z.strictObject({
   org,
   key: key.optional(),
   model: model.optional(),
@@ -88,5 +88,5 @@ export type RefundCredits = z.output<typeof refundCreditsInput>;
 export type ResolveRequest = z.output<typeof resolveRequestInput>;
 export type RequestEntitlement = z.output<typeof requestEntitlementInput>;
 export type DisableRoute = z.output<typeof disableRouteInput>;
-export type ResetPerson = z.output<typeof resetPersonInput>;
-export type UsageQuery = z.output<typeof usageQuery>;
+export type ResetPerson = z.output<typeof resetRecordInput>;
+export type UsageRecordsQuery = z.output<typeof usageRecordsQuery>;

@@ -7,7 +7,7 @@ import { apiHandler, type ApiHandler } from "./handler.ts";
 import { keyDoor, type PrincipalStore } from "./management-key.ts";
 import { referencePage, referenceScript } from "./reference-page.ts";
 
-export interface AdminPorts {
+interface AdminPorts {
   rooms: KeyRooms;
   uploads: Uploads;
   /** Whose keys open it, and whose do not. */

@@ -2,7 +2,7 @@
 // store once a second while somebody looks.
 import { printTime } from "../../domain/print.ts";
 import type { Exchange } from "../../api/exchange.ts";
-import type { Followed as Asked } from "../../api/rooms.ts";
+import type { AskedTail } from "../../api/rooms.ts";
 import type { Tails } from "../../limits/tails.ts";
 import { activityPage, type ActivityPorts } from "../../reporting/activity.ts";
 
@@ -17,7 +17,7 @@ const LIVES_MS = 15 * 60_000;
 /** Requests that began before a tail are followed to their end when they are not older than this. */
 const RUNS_MS = 15 * 60_000;
 
-type Followed = Asked & {
+type Followed = AskedTail & {
   /** Of a browser that lost its tail: the last row that it was told. */
   lastEventId: string | null;
   signal: AbortSignal;
@@ -29,7 +29,7 @@ const SILENT_SECONDS = 60;
 /** Throws `Refusal` 429 or 503 when there is no place for another one. */
 export function tailResponse(
   { reports, tails }: { reports: ActivityPorts; tails: Tails },
-  asked: Asked,
+  asked: AskedTail,
   { request, sending, stands }: Exchange,
 ): Response {
   const { signal } = request;

@@ -2,7 +2,7 @@
 // postings as any other end, with the decision, who took it and why, in the same transaction.
 import type { Actor } from "../../domain/actor.ts";
 import { formatUsd, ZERO_USD } from "../../domain/money.ts";
-import { type Open, release, settle } from "./resolution.ts";
+import { type OpenRequest, release, settle } from "./resolution.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import { type EndingByHand, type EndedByHand, OWNER_LOST } from "../ledger.ts";
 import { rowId } from "../rows.ts";
@@ -19,7 +19,7 @@ export function decideByHand(batch: BatchState, ending: EndingByHand, actor: Act
   if (postings === null) throw missingBalance(organizationId);
   if (charge !== null && (charge < 0n || charge > request.hold))
     return { kind: "exceeds", atMost: request.hold };
-  const found: Open = { request, postings };
+  const found: OpenRequest = { request, postings };
   const end = {
     organizationId,
     requestId,

@@ -1,5 +1,6 @@
 // Step 9 of money.md §7: the limits of a key over the month, the day and the week, with what earlier operations of the batch
 // have changed about them.
+import { HOUR_MS } from "../../domain/durations.ts";
 import { addUsd, subUsd, type NanoUsd } from "../../domain/money.ts";
 import { utcDay } from "../../lib/clock.ts";
 import type { BatchState } from "../commit/batch-state.ts";
@@ -63,5 +64,3 @@ function spendNow(batch: BatchState, { organizationId, keyId }: KeyRow): KeySpen
   });
   return { spent, open };
 }
-
-const HOUR_MS = 3_600_000;

@@ -1,5 +1,6 @@
 // COMMIT 2 as a decision: settle takes the charge and returns the rest, void returns the whole hold (money.md §2, §4).
 // "Resolved once" is a condition on the request's row: who comes second changes nothing and is told `lost`.
+import { HOUR_MS } from "../../domain/durations.ts";
 import { type NanoUsd, ZERO_USD, addUsd, minUsd, subUsd } from "../../domain/money.ts";
 import type { AccountPostings } from "../commit/account-postings.ts";
 import { decideLowering } from "./lowering.ts";
@@ -15,7 +16,7 @@ export interface Owner {
   epoch: number;
 }
 
-export interface Open {
+export interface OpenRequest {
   request: RequestRow;
   postings: AccountPostings;
 }
@@ -30,7 +31,7 @@ export function decideSettlement(batch: BatchState, settlement: Settlement, owne
 /** `releaseDigest` null: the release that was frozen at admission. */
 export type Settling = Omit<Settlement, "releaseDigest"> & { releaseDigest: string | null };
 
-export function settle(batch: BatchState, found: Open, settlement: Settling): void {
+export function settle(batch: BatchState, found: OpenRequest, settlement: Settling): void {
   const { request, postings } = found;
   const { charge, variance, usage, lowered } = settlement;
   const hold = lowered === undefined ? request.hold : minUsd(lowered.hold, request.hold);
@@ -109,7 +110,7 @@ export function decideVoid(batch: BatchState, voiding: Voiding, owner: Owner): R
   return { kind: "done", balance: found.postings.balance.available };
 }
 
-export function release(batch: BatchState, found: Open, voiding: Voiding): void {
+export function release(batch: BatchState, found: OpenRequest, voiding: Voiding): void {
   const { request, postings } = found;
   postings.moveForRequest("void", request.hold);
   postings.payDebt(null);
@@ -150,7 +151,7 @@ function openRequest(
   batch: BatchState,
   { organizationId, requestId }: { organizationId: string; requestId: string },
   owner: Owner,
-): Open | ResolveOutcome {
+): OpenRequest | ResolveOutcome {
   const request = batch.rows.requests.get(rowId(organizationId, requestId));
   if (request === undefined) return { kind: "lost" };
   if (request.state !== "dispatched" || request.epoch !== owner.epoch) return { kind: "lost" };
@@ -169,7 +170,7 @@ function releaseMonth(batch: BatchState, request: RequestRow, charge: NanoUsd): 
 /** `row` as it is but for how long its answer and its key are kept, which is decided here. */
 function close(
   batch: BatchState,
-  { request, postings }: Open,
+  { request, postings }: OpenRequest,
   { row, answer }: { row: ClosedRow; answer: StoredAnswer | null },
 ): void {
   const { txn, retention } = batch.context;
@@ -223,7 +224,6 @@ function chargedTokens(
   };
 }
 
-const HOUR_MS = 3_600_000;
 export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
 
 /** Counts stay plain numbers: what the settlements of one batch may add up to is far below 2^53. */

@@ -1,4 +1,5 @@
 // The organizations of a seeded store: their keys, credits, alert rules and entitlements, and what is done to them later.
+import { DAY_MS } from "../../domain/durations.ts";
 import type { Actor } from "../../domain/actor.ts";
 import type { Credential } from "../../domain/credential.ts";
 import { addUsd, formatUsd, NANO_PER_USD, type NanoUsd, nanoUsd, ZERO_USD } from "../../domain/money.ts";
@@ -20,8 +21,6 @@ import type { Chance } from "./chance.ts";
 import type { MovingClock } from "./moving-clock.ts";
 import type { Timeline } from "./timeline.ts";
 import { instantAt, type SeededTime } from "./traffic.ts";
-
-const DAY_MS = 86_400_000;
 
 export interface Founding {
   ledger: Ledger;

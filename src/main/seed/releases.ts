@@ -1,4 +1,5 @@
 // The signed releases of a seeded store, published when they would have been; and what operators did to routes later.
+import { DAY_MS } from "../../domain/durations.ts";
 import { type Actor, byItself } from "../../domain/actor.ts";
 import { parseManifest } from "../../releases/manifest.ts";
 import type { ReleaseKey } from "../../releases/release-key.ts";
@@ -8,8 +9,6 @@ import { SEEDED_MODELS, type SeededModel, type SeededRoute } from "./catalogue.t
 import type { MovingClock } from "./moving-clock.ts";
 import type { Timeline } from "./timeline.ts";
 import { instantAt, type SeededTime } from "./traffic.ts";
-
-const DAY_MS = 86_400_000;
 
 export interface Publishing {
   releases: Pick<Releases, "publisher">;

@@ -1,5 +1,6 @@
 // Fills a new store with organizations that are lived in: through the ledger, the registry and the rooms that a gateway
 // has, in the order of time, on a clock that is moved from one thing to the next. Its books are clean, its receipts verify.
+import { DAY_MS } from "../../domain/durations.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
@@ -40,7 +41,6 @@ import { publishCatalogue } from "./releases.ts";
 import { Timeline } from "./timeline.ts";
 import { expectedSpend, instantAt, planTraffic, type SeededRequest, type SeededTime } from "./traffic.ts";
 
-const DAY_MS = 86_400_000;
 /** Between two looks of the room that watches the alert rules. */
 const WATCH_EVERY_MS = DAY_MS / 8;
 /** Before the first request: organizations, keys and releases are there by then. */

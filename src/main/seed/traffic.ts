@@ -1,5 +1,6 @@
 // Which requests come when: by the hour and the weekday of each key, with lengths, waits and mishaps as they are met.
 // Pure, so that what they will cost is known before the first of them is played.
+import { HOUR_MS } from "../../domain/durations.ts";
 import { exactPrice } from "../../domain/price.ts";
 import type { RefusalCode } from "../../domain/refusals.ts";
 import { ZERO_USD, addUsd, nanoUsd, type NanoUsd } from "../../domain/money.ts";
@@ -9,7 +10,6 @@ import { CAST, type SeededKey, type SeededOrganization } from "./cast.ts";
 import { SEEDED_MODELS, type SeededModel } from "./catalogue.ts";
 import { Chance } from "./chance.ts";
 
-const HOUR_MS = 3_600_000;
 /** How long a job that got out of hand has been running. */
 const SURGE_MS = 7 * HOUR_MS;
 

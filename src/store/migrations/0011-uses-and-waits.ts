@@ -1,11 +1,9 @@
 // Figures for people that nothing is decided by: when a management key was last used, and how long a repeat waited for
 // the answer of the request that it repeats.
-export const JOURNAL_WAITS_SCHEMA = `
--- Of a replay: milliseconds from its arrival to its answer.
-ALTER TABLE journal ADD COLUMN waited_ms INTEGER;
-`;
-
 export const USES_AND_WAITS_SCHEMA = `
 ALTER TABLE management_key ADD COLUMN last_used_at INTEGER;
-${JOURNAL_WAITS_SCHEMA}
+
+-- Of a replay: milliseconds from its arrival to its answer.
+ALTER TABLE journal ADD COLUMN waited_ms INTEGER;
+
 `;

@@ -1,9 +1,7 @@
 // On which surface a request came; NULL: chat completions, which was the only one, and is what older programs serve.
-export const JOURNAL_SURFACES_SCHEMA = `
-ALTER TABLE journal ADD COLUMN surface TEXT;
-`;
-
 export const SURFACES_SCHEMA = `
 ALTER TABLE request ADD COLUMN surface TEXT;
-${JOURNAL_SURFACES_SCHEMA}
+
+ALTER TABLE journal ADD COLUMN surface TEXT;
+
 `;

@@ -1,4 +1,5 @@
 // Deciding about an entitlement: approve until a day, decline with a reason, revoke from the next request on.
+import { DAY_MS } from "../../../../src/domain/durations.ts";
 import { Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../../api/change.ts";
@@ -8,8 +9,6 @@ import { today } from "../../../format/time.ts";
 import { operatorEntitlementsTexts as words } from "./texts.ts";
 
 type EntitlementRow = Row<"GET /operator/entitlements">;
-
-const DAY_MS = 86_400_000;
 
 interface ActProps {
   of: EntitlementRow;

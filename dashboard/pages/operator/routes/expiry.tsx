@@ -1,4 +1,5 @@
 // When releases end: what is left of each as a bar with words, and all of them by day.
+import { DAY_MS } from "../../../../src/domain/durations.ts";
 import { Progress, Stack, Text } from "@mantine/core";
 import type { Row } from "../../../api/routes.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
@@ -10,8 +11,6 @@ import { formatDay } from "../../../format/time.ts";
 import { operatorRoutesTexts as words } from "./texts.ts";
 
 type OperatedRoute = Row<"GET /operator/routes">;
-
-const DAY_MS = 86_400_000;
 
 type Urgency = keyof typeof words.left;
 const LOOKS: Record<Urgency, { color: string; state: string }> = {

@@ -3,7 +3,7 @@
 import type { ReasoningStatement } from "../../../domain/chat-request.ts";
 import {
   isPresent,
-  pathOf,
+  paramPath,
   type Place,
   readBoolean,
   readChoice,
@@ -26,17 +26,17 @@ const TYPES = ["enabled", "adaptive", "disabled"] as const;
 const readEffort: StatementReader = (value, at, step) => ({
   kind: "effort",
   effort: readString(value, at, step),
-  param: pathOf(at, step),
+  param: paramPath(at, step),
 });
 const readType: StatementReader = (value, at, step) => ({
   kind: POLARITY[readChoice(value, TYPES, at, step)],
-  param: pathOf(at, step),
+  param: paramPath(at, step),
 });
 const readSwitch: StatementReader = (value, at, step) => ({
   kind: readBoolean(value, at, step) ? "on" : "off",
-  param: pathOf(at, step),
+  param: paramPath(at, step),
 });
-const readBudget: StatementReader = (_value, at, step) => ({ kind: "budget", param: pathOf(at, step) });
+const readBudget: StatementReader = (_value, at, step) => ({ kind: "budget", param: paramPath(at, step) });
 
 const refuseField: StatementReader = (_value, at, step) => {
   throw refuse("unsupported_parameter", at, step, "is not open. Remove it.");

@@ -1,0 +1,67 @@
+// What watches a gateway that answers: failures of ours and outages are told in its log, requests counted and traced. None of it
+// stands in the way of an answer.
+import type { Config } from "../config/config.ts";
+import { isOverloaded } from "../domain/overloaded.ts";
+import type { NoteResolved } from "../gateway/hold.ts";
+import { EventStreams } from "../http/sse.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import type { Jobs } from "../lib/jobs.ts";
+import type { Log } from "../lib/log.ts";
+import type { Metrics } from "../lib/metrics.ts";
+import type { Tracing } from "../tracing/tracing.ts";
+import { openMetrics } from "./metrics.ts";
+import { tellOutages } from "./outages.ts";
+import type { Releases } from "./releases.ts";
+import type { OpenedStore } from "./store.ts";
+import { openTracing } from "./tracing.ts";
+
+interface Watched {
+  clock: Clock;
+  log: Log;
+  jobs: Jobs;
+  releases: Releases;
+  store: Pick<OpenedStore, "ledger" | "sql">;
+}
+
+export interface Watching {
+  /** A store that is away is no bug of whoever asked it: there is one line for all of them. */
+  failed(this: void, error: unknown, requestId?: string): void;
+  streams: EventStreams;
+  metrics: Metrics;
+  /** Null where requests are not traced. */
+  tracing: Tracing | null;
+  resolved: NoteResolved;
+  stop(): Promise<void>;
+}
+
+export function openWatching(config: Config, { clock, log, jobs, releases, store }: Watched): Watching {
+  const { ledger, sql } = store;
+  const failed: Watching["failed"] = (error, id) => {
+    if (!isOverloaded(error)) log.error({ id, err: error }, "a request failed inside the gateway");
+  };
+  const outages = tellOutages({ ledger, clock: systemClock, log, jobs });
+  const streams = new EventStreams(clock, { failed, jobs });
+  const openStreams = (): number => streams.size;
+  const figures = openMetrics(config, { sql, ledger, releases, clock, jobs, openStreams });
+  const { metrics } = figures;
+  const tracing = openTracing(config, { clock, log, jobs, metrics });
+  return {
+    failed,
+    streams,
+    metrics,
+    tracing: tracing?.room ?? null,
+    resolved: (hold, ending) => {
+      try {
+        figures.resolved(hold, ending);
+        tracing?.room.resolved(hold, ending);
+      } catch (error) {
+        failed(error, hold.admitted.requestId);
+      }
+    },
+    stop: async () => {
+      await outages.stop();
+      await tracing?.stop();
+      await figures.stop();
+    },
+  };
+}
