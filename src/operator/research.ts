@@ -39,8 +39,7 @@ export const research = (on: ResearchPorts) => ({
     actor: Actor,
   ): Promise<Entitlement> {
     const untilMs = until === null ? null : readFutureTime(until, "until", on.clock.nowMs());
-    const standing = on.standings().find(({ release }) => release.model === model);
-    if (standing?.release.tier !== "research")
+    if (!on.standings().some(({ release }) => release.model === model && release.tier === "research"))
       throw new Refusal("invalid_request", "Only a research model takes an entitlement.", { param: "model" });
     const id = newId("ent");
     // The words first: a request that is in the ledger always has them.
