@@ -28,7 +28,7 @@ function admitted(admission: AdmissionRequest): AdmissionDecision {
 /** Organizations, keys and releases are those of `real`; only calls are on the house. */
 const nullLedger = (real: Ledger): Ledger => ({
   ...real,
-  checkKey: () => ({ maxOutputTokens: null }),
+  checkKey: () => ({ scope: "standard" as const, maxOutputTokens: null }),
   admit: async (admission) => admitted(admission),
   settle: async () => DONE,
   void: async () => DONE,

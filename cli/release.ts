@@ -74,11 +74,16 @@ function addSign(release: Command): void {
 
 async function sign(path: string, how: { key: string; expiresInMs: number }): Promise<Signed> {
   const { parseManifestYaml } = await import("../src/releases/manifest.ts");
-  const { readReleaseKey } = await import("../src/releases/release-key.ts");
-  const { signRelease } = await import("../src/releases/signature.ts");
+  const { readReleaseKey, readTrustedKeys } = await import("../src/releases/release-key.ts");
+  const { signRelease, verifyRelease } = await import("../src/releases/signature.ts");
   const manifest = await refusable(path, () => parseManifestYaml(read(path)));
   const key = await refusable(how.key, () => readReleaseKey(readJson(how.key)));
-  const jws = await refusable(path, () => signRelease(manifest, key, { expiresInMs: how.expiresInMs }));
+  const publicHalf = await refusable(how.key, () => readTrustedKeys([readJson(how.key)]));
+  const jws = await refusable(path, async () => {
+    const made = await signRelease(manifest, key, { expiresInMs: how.expiresInMs });
+    await verifyRelease(made, publicHalf); // nothing is signed that no gateway would take
+    return made;
+  });
   return { route: manifest.route, version: manifest.version, kid: key.kid, jws };
 }
 

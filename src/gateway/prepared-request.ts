@@ -7,18 +7,20 @@ import type { AnswerPrinter } from "./formats/format.ts";
 import { parseRequestJson } from "../domain/parse-json.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
+import type { Tier } from "../domain/gateway-object.ts";
 import type { AdmissionRequest, AdmissionPlan, KeyTerms } from "../ledger/ledger.ts";
 import type { Pacer } from "../limits/pacer.ts";
 import { promptBound, quote, type Quote } from "../pricing/quote.ts";
 import type { Provider } from "../providers/provider.ts";
+import type { RouteSeeker } from "../releases/route-table.ts";
 import type { Candidate } from "./hold.ts";
 import { fingerprintOf, generatedKey, type IdempotencyKey, readIdempotencyKey } from "./idempotency.ts";
 import type { Incoming } from "./incoming.ts";
 
 export interface PreparePorts {
   routeTable: {
-    candidates(model: string, organizationId: string): readonly Release[];
-    closedReason(model: string): Refusal;
+    candidates(model: string, seeker: RouteSeeker): readonly Release[];
+    closedReason(model: string, seeker: RouteSeeker): Refusal;
   };
   providers: ReadonlyMap<string, Provider>;
   /** HMAC of an identifier that a caller chose, keyed per installation and organization: never the raw value. */
@@ -42,6 +44,8 @@ export interface PreparedRequest {
   /** Of a request that was parsed. */
   printer: AnswerPrinter | null;
   candidates: Candidate[];
+  /** Of its key: by routes of which it is served. */
+  scope: Tier;
   /** What its key puts out at most; null: what the model does. */
   outputAtMost: number | null;
   /** The prompt was counted exactly; before that the bound in bytes stands. */
@@ -67,6 +71,7 @@ export const nothingPrepared = ({
   request: null,
   printer: null,
   candidates: [],
+  scope: "standard",
   outputAtMost: null,
   counted: false,
   wanted: NOTHING,
@@ -115,9 +120,14 @@ function decode(body: Uint8Array): unknown {
 }
 
 /** Step 3: the key, what was decoded, its fingerprint. */
-function readRequest(incoming: Incoming, { maxOutputTokens }: KeyTerms, decoded: unknown): PreparedRequest {
+function readRequest(
+  incoming: Incoming,
+  { scope, maxOutputTokens }: KeyTerms,
+  decoded: unknown,
+): PreparedRequest {
   const { requestId, idempotencyKey, format } = incoming;
   const prepared = nothingPrepared(incoming);
+  prepared.scope = scope;
   prepared.outputAtMost = maxOutputTokens;
   try {
     if (idempotencyKey !== null) prepared.idempotency = readIdempotencyKey(idempotencyKey, requestId);
@@ -161,11 +171,12 @@ export function routedAgain(
 /** Open releases of the model that can serve what this request needs; the first one's refusal stands for all. */
 function candidatesFor(
   ports: RoutingPorts,
-  { request, outputAtMost }: Parsed,
+  { request, scope, outputAtMost }: Parsed,
   organizationId: string,
 ): Candidate[] {
-  const releases = ports.routeTable.candidates(request.model, organizationId);
-  if (releases.length === 0) throw ports.routeTable.closedReason(request.model);
+  const seeker = { organizationId, scope };
+  const releases = ports.routeTable.candidates(request.model, seeker);
+  if (releases.length === 0) throw ports.routeTable.closedReason(request.model, seeker);
   const identifiers = identifiersOf(ports, request, organizationId);
   const candidates: Candidate[] = [];
   let refusal: Refusal | null = null;

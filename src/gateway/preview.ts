@@ -6,6 +6,7 @@ import type { Refusal, RefusalCode } from "../domain/refusals.ts";
 import { leftOf } from "../ledger/key-spans.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Release } from "../domain/release.ts";
+import type { RouteSeeker } from "../releases/route-table.ts";
 import { affordableMaxTokens, type Quote } from "../pricing/quote.ts";
 import {
   admissionRequestOf,
@@ -23,8 +24,8 @@ import { authenticateKey, type KeyRecord } from "../registry/api-keys.ts";
 export interface PreviewPorts extends Omit<PreparePorts, "routeTable"> {
   /** `open` is what could be tried now; unlike a call, a quote takes no circuit's trial. */
   routeTable: {
-    open(model: string, organizationId: string): readonly Release[];
-    closedReason(model: string): Refusal;
+    open(model: string, seeker: RouteSeeker): readonly Release[];
+    closedReason(model: string, seeker: RouteSeeker): Refusal;
   };
   ledger: Pick<Ledger, "balance" | "preview" | "read">;
 }
@@ -52,8 +53,8 @@ const BUSY: ReadonlySet<RefusalCode> = new Set(["rate_limit_exceeded", "overload
 
 /** For who asks about a call and makes none: the trial of a circuit is left to the call. */
 export const withoutTrials = (table: PreviewPorts["routeTable"]): PreparePorts["routeTable"] => ({
-  candidates: (model, organizationId) => table.open(model, organizationId),
-  closedReason: (model) => table.closedReason(model),
+  candidates: (model, seeker) => table.open(model, seeker),
+  closedReason: (model, seeker) => table.closedReason(model, seeker),
 });
 
 /** The quote of one call. Throws `Refusal` for what no admission could change: bad bodies, 401, 404. */

@@ -101,10 +101,16 @@ function firstOf({ model: id, routes: [first] }: ListedModel): Release {
 async function modelsOf({ ledger, routeTable }: ModelsPorts, key: KeyRecord): Promise<ListedModel[]> {
   const entitlements = key.scope === "research" ? await activeEntitlements(ledger, key.organizationId) : [];
   const entitled = new Set(entitlements.map((entitlement) => entitlement.model));
-  const open = routeTable.models().filter(({ model: id, routes }) => {
-    if (routes[0]?.release.tier !== key.scope || !allows(key.allowedModels, id)) return false;
-    return key.scope === "standard" || entitled.has(id);
-  });
+  const open = routeTable
+    .models()
+    .filter(
+      ({ model: id }) => allows(key.allowedModels, id) && (key.scope === "standard" || entitled.has(id)),
+    )
+    .map((listed) => ({
+      ...listed,
+      routes: listed.routes.filter(({ release }) => release.tier === key.scope),
+    }))
+    .filter(({ routes }) => routes.length > 0);
   const { maxOutputTokens } = key;
   if (maxOutputTokens === null) return open;
   return open.map((listed) => ({

@@ -45,7 +45,7 @@ export const RECORD = load(
 /** A request as its invariants are checked. */
 export const AUDITED = load(
   "request",
-  "org_id request_id state hold charge variance minimum_applied evidence prompt_tokens completion_tokens cached_tokens usage_classes release_digest admitted_at deadline_at attempts prompt_bound output_bound surface",
+  "org_id request_id model tier state hold charge variance minimum_applied evidence prompt_tokens completion_tokens cached_tokens usage_classes release_digest admitted_at month deadline_at attempts prompt_bound output_bound surface",
 );
 /** An entry as its chain is checked. */
 export const ENTRY = load(

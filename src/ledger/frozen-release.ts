@@ -7,12 +7,16 @@ import { nanoUsd } from "../domain/money.ts";
 import { hasClasses, exactPrice } from "../domain/price.ts";
 import type { Manifest, Release } from "../domain/release.ts";
 import { ask, type Query, type SqlRow, textOf } from "../store/sql.ts";
-import { readable } from "./unreadable.ts";
+import { readable, UnreadableRecord } from "./unreadable.ts";
 
 /** Null when no such release was ever published; throws `UnreadableRecord` for one that is damaged. */
 export function* findRelease(digest: string): Query<Release | null> {
   const [row] = yield* ask("SELECT manifest, jws FROM route_release WHERE digest = ?1", [digest]);
-  return row === undefined ? null : storedRelease(`release ${digest}`, row);
+  if (row === undefined) return null;
+  const release = storedRelease(`release ${digest}`, row);
+  if (release.digest !== digest)
+    throw new UnreadableRecord(`release ${digest}`, "it stands under another digest");
+  return release;
 }
 
 /**

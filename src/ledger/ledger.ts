@@ -69,8 +69,9 @@ export interface Lowering {
   promptBound: number;
 }
 
-/** What a request is priced for by its key. */
+/** What a request is routed and priced for by its key. */
 export interface KeyTerms {
+  scope: Tier;
   /** Null: what the model puts out. */
   maxOutputTokens: number | null;
 }

@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import type { Ledger, Transactions } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
+import { messageOf } from "../lib/message.ts";
 import type { Sql } from "../store/sql.ts";
 import { Breakers } from "../releases/breakers.ts";
 import { demoKeys, keepDemoFresh, renewDemo } from "../releases/demo.ts";
@@ -91,17 +92,26 @@ async function signers(
     const { key, trusted } = await demoKeys({ dataDir, dataKey });
     return { trusted, demoKey: key };
   }
-  const files = await Promise.all(trust.releaseKeys.map(readJson));
+  const files = await Promise.all(trust.releaseKeys.map(readKeyFile));
   return { trusted: await readTrustedKeys(files), demoKey: null };
+}
+
+/** Throws, naming the file, for one that holds no key. */
+async function readKeyFile(path: string): Promise<unknown> {
+  const value = await readJson(path);
+  try {
+    await readTrustedKeys([value]);
+  } catch (error) {
+    throw new Error(`${path}: ${messageOf(error)}`, { cause: error });
+  }
+  return value;
 }
 
 async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, "utf8"));
   } catch (error) {
-    throw new Error(
-      `${path} is not a key file (JWK): ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new Error(`${path} is not a key file (JWK): ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -10,9 +10,9 @@ import type { Transactions } from "../ledger/ledger.ts";
 import { dropNote, type EntitlementDecision, noteDecision, noteWish } from "../registry/entitlement-notes.ts";
 import {
   closeRequest,
+  endEntitlement,
   type EntitlementRecord,
   requestEntitlement,
-  revokeEntitlement,
 } from "../registry/entitlements.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
@@ -39,8 +39,7 @@ export const research = (on: ResearchPorts) => ({
     actor: Actor,
   ): Promise<Entitlement> {
     const untilMs = until === null ? null : readFutureTime(until, "until", on.clock.nowMs());
-    const standing = on.standings().find(({ release }) => release.model === model);
-    if (standing?.release.tier !== "research")
+    if (!on.standings().some(({ release }) => release.model === model && release.tier === "research"))
       throw new Refusal("invalid_request", "Only a research model takes an entitlement.", { param: "model" });
     const id = newId("ent");
     // The words first: a request that is in the ledger always has them.
@@ -70,27 +69,31 @@ export const research = (on: ResearchPorts) => ({
       const after = await approve(ports, record, { expiresAtMs, actor });
       if (after?.status !== "active" || after.approvedBy !== actor.id) throw notRequested(after ?? record);
       await noteDecision(on.sql, id, { outcome: null, decidedBy: actor.id, note: decision.note });
-    } else if (decision.kind === "decline") {
-      await close(on, id, { actor, outcome: "declined", note: decision.reason });
     } else {
-      await noteDecision(on.sql, id, { outcome: null, decidedBy: actor.id, note: decision.reason });
-      await revokeEntitlement(on.ledger, id, actor);
+      const outcome = decision.kind === "decline" ? "declined" : null;
+      await close(on, id, { actor, outcome, note: decision.reason });
     }
     return await entitlementOf(on, id);
   },
 });
 
-/** Ends a request that was never approved: from now on it opens nothing. Throws where it was decided meanwhile. */
+/**
+ * From now on it opens nothing. With an outcome: a request that was never approved; throws where it was decided meanwhile. Without
+ * one: whatever has not ended yet; throws where it has.
+ */
 async function close(
   { sql, ledger }: ResearchPorts,
   id: string,
   { actor, outcome, note }: Pick<EntitlementDecision, "outcome" | "note"> & { actor: Actor },
 ): Promise<void> {
-  const closed = await closeRequest(ledger, id, actor);
+  const closed = await (outcome === null ? endEntitlement : closeRequest)(ledger, id, actor);
   if (closed === null) throw unknown();
-  if (!closed.ended) throw notRequested(closed.record);
+  if (!closed.ended) throw outcome === null ? alreadyEnded(closed.record) : notRequested(closed.record);
   await noteDecision(sql, id, { outcome, decidedBy: actor.id, note });
 }
+
+const alreadyEnded = ({ id }: EntitlementRecord): OperatorRefusal =>
+  new OperatorRefusal("conflict", `The entitlement ${id} has ended already.`, "entitlement");
 
 const notRequested = ({ id, status }: EntitlementRecord): OperatorRefusal =>
   new OperatorRefusal(

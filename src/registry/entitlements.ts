@@ -92,7 +92,14 @@ export const revokeEntitlement = async (
   on: Transactions,
   id: string,
   actor: Actor,
-): Promise<EntitlementRecord | null> => (await end(on, { id, actor }, () => true))?.record ?? null;
+): Promise<EntitlementRecord | null> => (await endEntitlement(on, id, actor))?.record ?? null;
+
+/** The same, and whether it was this call that ended it: whoever notes why must not write over who ended it before, and why. */
+export const endEntitlement = (
+  on: Transactions,
+  id: string,
+  actor: Actor,
+): Promise<{ record: EntitlementRecord; ended: boolean } | null> => end(on, { id, actor }, () => true);
 
 /**
  * Only while nobody has decided it: whoever withdraws or declines a request must not end what was approved meanwhile. Null

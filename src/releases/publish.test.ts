@@ -19,6 +19,7 @@ import { signRelease } from "./signature.ts";
 const NOW_MS = Date.parse("2026-06-01");
 const DAY_MS = 86_400_000;
 const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 };
+const SEEKER = { organizationId: "org_a", scope: "standard" } as const;
 
 function storeOf(): ReleaseStore & {
   kept: Map<string, { release: Release; jws: string }>;
@@ -109,9 +110,7 @@ describe("publication", () => {
     await publisher.load();
     await publisher.load();
     expect(store.answers).toEqual([3, 2]);
-    const serving = ["m1", "m2", "m3", "m4"].map(
-      (model) => routeTable.candidates(model, "org_a")[0]?.version,
-    );
+    const serving = ["m1", "m2", "m3", "m4"].map((model) => routeTable.candidates(model, SEEKER)[0]?.version);
     expect(serving).toEqual([1, 2, 1, 1]);
   });
 
@@ -121,7 +120,7 @@ describe("publication", () => {
     const jws = await sign(1, key);
     expect(await publisher.publish(jws, byItself("t"))).toMatchObject({ kind: "published" });
     expect(await publisher.publish(jws, byItself("t"))).toMatchObject({ kind: "repeated" });
-    expect(routeTable.candidates("m", "org_a")).toHaveLength(1);
+    expect(routeTable.candidates("m", SEEKER)).toHaveLength(1);
   });
 
   test("a stranger's, a tampered, an expired and a rolled-back release are refused and change nothing", async () => {
@@ -142,7 +141,7 @@ describe("publication", () => {
     ];
     for (const one of refused)
       expect(await publisher.publish(one, byItself("t"))).toMatchObject({ kind: "refused" });
-    expect(routeTable.candidates("m", "org_a")[0]?.version).toBe(2);
+    expect(routeTable.candidates("m", SEEKER)[0]?.version).toBe(2);
     expect(store.kept.size).toBe(1);
   });
 
@@ -152,8 +151,8 @@ describe("publication", () => {
     await publisher.publish(await sign(1, key), byItself("t"));
     const again = publisherOf((await keyPair()).trusted, store);
     await again.publisher.load();
-    expect(again.routeTable.candidates("m", "org_a")).toHaveLength(0);
-    expect(again.routeTable.closedReason("m").code).toBe("route_release_stale");
+    expect(again.routeTable.candidates("m", SEEKER)).toHaveLength(0);
+    expect(again.routeTable.closedReason("m", SEEKER).code).toBe("route_release_stale");
   });
 
   test("a switch survives a start", async () => {
@@ -165,7 +164,7 @@ describe("publication", () => {
     );
     const again = publisherOf(trusted, store);
     await again.publisher.load();
-    expect(again.routeTable.closedReason("m").code).toBe("route_disabled");
+    expect(again.routeTable.closedReason("m", SEEKER).code).toBe("route_disabled");
     expect(await publisher.setDisabled({ route: "nope", disabled: true, reason: null }, byItself("t"))).toBe(
       false,
     );

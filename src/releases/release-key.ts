@@ -38,7 +38,7 @@ export type TrustedKeys = ReadonlyMap<string, CryptoKey>;
 const jwkSchema = z.object({
   kty: z.literal("OKP"),
   crv: z.literal("Ed25519"),
-  x: z.string(),
+  x: z.string().refine((x) => Buffer.from(x, "base64url").length === 32),
   kid: z.string().optional(),
 });
 
@@ -67,13 +67,23 @@ export async function readReleaseKey(value: unknown): Promise<ReleaseKey> {
   return { kid: kid ?? (await calculateJwkThumbprint(jwk)), privateKey: await importEd25519(jwk) };
 }
 
-/** Reads public key files' contents; a private key's public half will do. Same error. */
+/** Reads public key files' contents; a private key's public half will do. Same error, also for two keys of one name. */
 export async function readTrustedKeys(values: readonly unknown[]): Promise<TrustedKeys> {
-  const keys = await Promise.all(values.map(readTrustedKey));
-  return new Map(keys);
+  const publicHalves = new Map<string, string>();
+  const trusted = new Map<string, CryptoKey>();
+  for (const { kid, x, key } of await Promise.all(values.map(readTrustedKey))) {
+    if ((publicHalves.get(kid) ?? x) !== x)
+      throw new ReleaseError(
+        "unknown_key",
+        `Two different keys are named ${JSON.stringify(kid)}: releases say by that name who signed them. Give one of them another kid.`,
+      );
+    publicHalves.set(kid, x);
+    trusted.set(kid, key);
+  }
+  return trusted;
 }
 
-async function readTrustedKey(value: unknown): Promise<[string, CryptoKey]> {
+async function readTrustedKey(value: unknown): Promise<{ kid: string; x: string; key: CryptoKey }> {
   const parsed = jwkSchema.safeParse(value);
   if (!parsed.success)
     throw new ReleaseError(
@@ -81,7 +91,7 @@ async function readTrustedKey(value: unknown): Promise<[string, CryptoKey]> {
       "This is not a public Ed25519 key (JWK with kty OKP, crv Ed25519 and x).",
     );
   const { kid, ...jwk } = parsed.data;
-  return [kid ?? (await calculateJwkThumbprint(jwk)), await importEd25519(jwk)];
+  return { kid: kid ?? (await calculateJwkThumbprint(jwk)), x: jwk.x, key: await importEd25519(jwk) };
 }
 
 async function importEd25519(jwk: JWK): Promise<CryptoKey> {

@@ -59,7 +59,7 @@ function tableOf(
   for (const one of releases) routeTable.put(one);
   const order = (organizationId = ORG): string =>
     routeTable
-      .candidates("m", organizationId)
+      .candidates("m", { organizationId, scope: "standard" })
       .map(({ provider }) => provider)
       .join(" ");
   return { clock, health, routeTable, order };
@@ -101,7 +101,7 @@ describe("states", () => {
     expect(routeTable.model("m")?.state).toBe("stale");
     routeTable.setDisabled({ route: one.route, disabled: true, reason: "maintenance", sinceMs: 0 });
     expect(routeTable.route(one.route)).toMatchObject({ state: "disabled", reason: "maintenance" });
-    expect(routeTable.closedReason("m").code).toBe("route_disabled");
+    expect(routeTable.closedReason("m", { scope: "standard" }).code).toBe("route_disabled");
   });
 
   test("an expiry closes to the millisecond", () => {
@@ -110,18 +110,20 @@ describe("states", () => {
     expect(order()).toBe("a");
     clock.advance(1);
     expect(order()).toBe("");
-    expect(routeTable.closedReason("m").code).toBe("route_release_stale");
+    expect(routeTable.closedReason("m", { scope: "standard" }).code).toBe("route_release_stale");
   });
 
   test("the state nearest to live speaks for the model", () => {
     const { routeTable, health } = tableOf([release(), release({ provider: "b" })]);
     routeTable.setDisabled({ route: "m@a/r", disabled: true, reason: null, sinceMs: 0 });
     for (const cause of ["server", "server"] as const) health.report(release({ provider: "b" }), ORG, cause);
-    expect(routeTable.closedReason("m").code).toBe("route_unhealthy");
+    expect(routeTable.closedReason("m", { scope: "standard" }).code).toBe("route_unhealthy");
   });
 
   test("an unknown model is not found, whatever else is closed", () => {
-    expect(tableOf([release()]).routeTable.closedReason("nope").code).toBe("model_not_found");
+    expect(tableOf([release()]).routeTable.closedReason("nope", { scope: "standard" }).code).toBe(
+      "model_not_found",
+    );
   });
 
   test("an older release never replaces a newer one; an untrusted one is stale", () => {
@@ -171,7 +173,8 @@ describe("circuits", () => {
     const { health, clock, routeTable, order } = tableOf([one]);
     for (const cause of ["server", "server"] as const) health.report(one, ORG, cause);
     clock.advance(100);
-    for (let n = 0; n < 3; n += 1) expect(routeTable.open("m", ORG)).toHaveLength(1);
+    for (let n = 0; n < 3; n += 1)
+      expect(routeTable.open("m", { organizationId: ORG, scope: "standard" })).toHaveLength(1);
     expect(order()).toBe("a");
   });
 

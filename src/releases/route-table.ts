@@ -1,6 +1,7 @@
 // Which releases are open right now: the newest release of every route, in memory, with the operator's switch, its
 // freshness and its health. States, worst first: disabled > stale > unhealthy > live (interfaces.md §4). No approval
 // overrides a closed state (specification 1). COMMIT 1 checks switch, version and expiry again in the store.
+import type { Tier } from "../domain/gateway-object.ts";
 import type { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -37,6 +38,18 @@ interface Slot extends Shelved {
   alone: readonly Release[];
 }
 
+/** For whom routes are looked for. */
+export interface RouteSeeker {
+  organizationId: string;
+  /** Of the key. */
+  scope: Tier;
+}
+
+/** Slots of one model by priority; and those that a key of either scope is served by. */
+interface ModelSlots extends Record<Tier, readonly Slot[]> {
+  all: Slot[];
+}
+
 export interface RouteTablePorts {
   clock: Clock;
   health: Pick<Health, "permits" | "begin" | "of">;
@@ -48,21 +61,21 @@ const NONE: readonly Release[] = Object.freeze([]);
 
 export class RouteTable {
   private readonly slots = new Map<string, Slot>();
-  /** Slots of each model by priority; rebuilt on every change, never on a request. */
-  private readonly byModel = new Map<string, Slot[]>();
+  /** Rebuilt on every change, never on a request. */
+  private readonly byModel = new Map<string, ModelSlots>();
 
   constructor(private readonly ports: RouteTablePorts) {}
 
-  /** Open releases of a model in the order of trial, frozen for one request of this organization; empty when there is none. */
-  candidates(model: string, organizationId: string): readonly Release[] {
-    const releases = this.open(model, organizationId);
-    for (const release of releases) this.ports.health.begin(release, organizationId);
+  /** Open releases of a model in the order of trial, frozen for one request of this seeker; empty when there is none. */
+  candidates(model: string, seeker: RouteSeeker): readonly Release[] {
+    const releases = this.open(model, seeker);
+    for (const release of releases) this.ports.health.begin(release, seeker.organizationId);
     return releases;
   }
 
   /** The same set for a quote: takes no circuit's trial. */
-  open(model: string, organizationId: string): readonly Release[] {
-    const slots = this.byModel.get(model);
+  open(model: string, { organizationId, scope }: RouteSeeker): readonly Release[] {
+    const slots = this.byModel.get(model)?.[scope];
     if (slots === undefined) return NONE;
     const [first] = slots;
     if (slots.length === 1 && first !== undefined)
@@ -76,10 +89,11 @@ export class RouteTable {
   }
 
   /** Why `candidates` was empty: 404, or 503 with the state nearest to live. */
-  closedReason(model: string): Refusal {
-    const standing = this.model(model);
-    if (standing === null) return modelNotFound(model);
-    return closedRefusal(model, nearestToLive(standing.routes), this.ports.clock.nowMs());
+  closedReason(model: string, { scope }: Pick<RouteSeeker, "scope">): Refusal {
+    const slots = this.byModel.get(model)?.[scope];
+    if (slots === undefined) return modelNotFound(model);
+    const nearest = nearestToLive(slots.map((slot) => this.standingOf(slot)));
+    return closedRefusal(model, nearest, this.ports.clock.nowMs());
   }
 
   models(): ModelStanding[] {
@@ -87,7 +101,7 @@ export class RouteTable {
   }
 
   model(id: string): ModelStanding | null {
-    const slots = this.byModel.get(id);
+    const slots = this.byModel.get(id)?.all;
     if (slots === undefined) return null;
     const routes = slots.map((slot) => this.standingOf(slot));
     const createdAtMs = Math.min(...slots.map(({ release }) => release.issuedAtMs));
@@ -175,13 +189,24 @@ export class RouteTable {
 
   private index(): void {
     this.byModel.clear();
-    for (const slot of this.slots.values()) {
-      const same = this.byModel.get(slot.release.model);
-      if (same === undefined) this.byModel.set(slot.release.model, [slot]);
-      else same.push(slot);
+    for (const [model, all] of Map.groupBy(this.slots.values(), ({ release }) => release.model)) {
+      all.sort((a, b) => a.release.priority - b.release.priority);
+      this.byModel.set(model, {
+        all,
+        standard: servedTo("standard", all),
+        research: servedTo("research", all),
+      });
     }
-    for (const same of this.byModel.values()) same.sort((a, b) => a.release.priority - b.release.priority);
   }
+}
+
+/**
+ * Routes of a key's own scope, whatever their state: no failover leads to a route that the key may not use. A model without any is
+ * asked for by its others, so that the key hears what it lacks.
+ */
+function servedTo(scope: Tier, all: readonly Slot[]): readonly Slot[] {
+  const own = all.filter(({ release }) => release.tier === scope);
+  return own.length === 0 ? all : own;
 }
 
 function slotOf(

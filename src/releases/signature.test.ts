@@ -152,9 +152,20 @@ test("key files: the private half signs, the public half is enough to trust, oth
   expect(pair.privateJwk).toMatchObject({ kty: "OKP", crv: "Ed25519", kid: pair.kid });
   expect(pair.publicJwk).not.toHaveProperty("d");
   expect([...(await readTrustedKeys([pair.privateJwk])).keys()]).toEqual([pair.kid]);
-  for (const wrong of [null, {}, { kty: "oct", k: "c2VjcmV0" }, { ...pair.publicJwk, crv: "X25519" }])
+  const odd = ["AAAA", "!!", `${pair.publicJwk.x}A`].map((x) => ({ ...pair.publicJwk, x }));
+  for (const wrong of [null, {}, { kty: "oct", k: "c2VjcmV0" }, { ...pair.publicJwk, crv: "X25519" }, ...odd])
     expect(await readTrustedKeys([wrong]).catch((error: unknown) => error)).toBeInstanceOf(ReleaseError);
   expect(await readReleaseKey(pair.publicJwk).catch((error: unknown) => error)).toBeInstanceOf(ReleaseError);
+});
+
+test("two trusted keys of one name are refused, for one of them would stand for both; the same key twice is one", async () => {
+  const other = await generateReleaseKey();
+  const asked = readTrustedKeys([pair.publicJwk, { ...other.publicJwk, kid: pair.kid }]);
+  expect(await asked.catch((error: unknown) => error)).toMatchObject({
+    reason: "unknown_key",
+    message: expect.stringContaining(`named "${pair.kid}"`) as string,
+  });
+  expect([...(await readTrustedKeys([pair.publicJwk, pair.privateJwk])).keys()]).toEqual([pair.kid]);
 });
 
 test("a release without files or embeddings says nothing of them: programs that know none read it as they read all others", async () => {

@@ -200,6 +200,46 @@ test("of a withdrawal, a refusal and an approval at once one is done, and it sta
   }
 });
 
+test("what has ended is not ended again: who declined, withdrew or revoked it, and why, stays as it was", async () => {
+  const revoke = (entitlement: string) =>
+    root.try(
+      "POST /operator/entitlements/{entitlement}/revoke",
+      { entitlement },
+      { reason: "second thought" },
+    );
+  const shown = async (id: string): Promise<unknown[]> => {
+    const row = (await researcher.app("GET /orgs/{org}/research", { org })).data.find((one) => one.id === id);
+    return [row?.state, row?.note, row?.decided_by?.name];
+  };
+  const [declined, withdrawn, revoked] = [
+    (await ask(researcher)).id,
+    (await ask(researcher)).id,
+    (await ask(researcher)).id,
+  ];
+  const entitlement = { entitlement: declined };
+  await second.app("POST /operator/entitlements/{entitlement}/decline", entitlement, { reason: "no budget" });
+  await researcher.app("POST /orgs/{org}/research/{entitlement}/withdraw", { org, entitlement: withdrawn });
+  await second.app(
+    "POST /operator/entitlements/{entitlement}/approve",
+    { entitlement: revoked },
+    { expires: tomorrow() },
+  );
+  await second.app(
+    "POST /operator/entitlements/{entitlement}/revoke",
+    { entitlement: revoked },
+    { reason: "done" },
+  );
+  for (const [id, as] of [
+    [declined, ["declined", "no budget", "Second"]],
+    [withdrawn, ["withdrawn", null, "rita"]],
+    [revoked, ["revoked", "done", "Second"]],
+  ] as const) {
+    expect(await shown(id)).toEqual([...as]);
+    expect((await revoke(id)).status).toBe(409);
+    expect(await shown(id)).toEqual([...as]);
+  }
+});
+
 test("an organization asks for so much at once; the refusal says what to do, and leaves nothing", async () => {
   const { id: org } = await root.app("POST /operator/organizations", {}, { name: "Eager" });
   const eager = await newMember(root, gateway, { org, role: "developer", email: "eager@example.com" });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { generateReleaseKey } from "../../src/releases/release-key.ts";
 import { testPostgres } from "../support/postgres.ts";
 import { serveProcess } from "../support/served.ts";
 import { PROGRAM } from "../support/program.ts";
@@ -139,6 +140,34 @@ describe("an address that cannot be had", () => {
     const { stderr } = await refused(["--port", "81", "--data-dir", join(folder, "g")], { through: NOBODY });
     expect(stderr).toContain("Port 81 is below 1024, and this user may not open it.");
     expect(stderr).toContain("--port 8080");
+  });
+});
+
+describe("trusted keys", () => {
+  const start = async (...keys: object[]): Promise<string> => {
+    const place = mkdtempSync(join(folder, "trust-"));
+    const files = keys.map((key, n) => {
+      const file = join(place, `key-${n}.jwk`);
+      writeFileSync(file, JSON.stringify(key));
+      return file;
+    });
+    const config = join(place, "tollgate.yaml");
+    writeFileSync(config, `trust: { release_keys: ${JSON.stringify(files)} }\n`);
+    const args = ["--config", config, "--port", "0", "--data-dir", join(place, "data")];
+    return (await refused(args)).stderr;
+  };
+  const named = async (kid: string): Promise<object> => ({ ...(await generateReleaseKey()).publicJwk, kid });
+
+  test("two keys of one name: releases of the first were refused as forged, as if nobody trusted it", async () => {
+    expect(await start(await named("prod"), await named("prod"))).toContain(
+      'Two different keys are named "prod"',
+    );
+  });
+
+  test("a file that holds no key is named", async () => {
+    const broken = { ...(await generateReleaseKey()).publicJwk, x: "AAAA" };
+    for (const odd of [broken, { kty: "RSA" }])
+      expect(await start(await named("good"), odd)).toMatch(/key-1\.jwk: This is not a public Ed25519 key/);
   });
 });
 

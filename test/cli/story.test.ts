@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -319,6 +320,26 @@ pricing: { currency: USD, input_per_million: "1", output_per_million: "1", reque
   expect(
     (await run("release", "verify", jws, "--trust", join(folder, "keys/release.public.jwk"), "--json")).code,
   ).toBe(0);
+  for (const [span, why] of [
+    ["500d", "valid for more than 400 days"],
+    ["0d", "expires before it was issued"],
+  ] as const) {
+    const privateKey = join(folder, "keys/release.private.jwk");
+    const file = join(folder, `${span}.jws`);
+    const refused = await run(
+      "release",
+      "sign",
+      manifest,
+      "--key",
+      privateKey,
+      "--expires-in",
+      span,
+      "--out",
+      file,
+    );
+    expect([refused.code, existsSync(file)]).toEqual([1, false]);
+    expect(refused.err).toContain(why);
+  }
   const published = await run("release", "publish", jws, "--json");
   expect(published.code).toBe(1);
   expect(published.err + published.out).toContain("trusted");

@@ -356,7 +356,7 @@ describe.each([
     ]);
   });
 
-  test("a settled request's damaged row or release is one finding of the audit, and named to its readers", async () => {
+  test("a settled request's damaged row or release is one finding of the audit each, and named to its readers", async () => {
     const place = await open();
     const ledger = await place.start();
     const world = new World(ledger);
@@ -376,6 +376,7 @@ describe.each([
     expect(violations.map(({ invariant, requestId }) => [invariant, requestId])).toEqual([
       ["I11 attempts are readable", attempts],
       ["I8 charge recomputed", release],
+      ["I20 a release is what was signed", other.digest],
     ]);
     expect(await readRequest(ledger, attempts).catch(String)).toContain(
       `the record of request ${attempts} cannot be read`,
@@ -430,6 +431,7 @@ describe.each([
       expect(told).toEqual([expect.stringContaining("the release of n@p/r cannot be read")]);
       expect((await ledger.audit()).violations).toEqual([
         expect.objectContaining({ invariant: "I8 charge recomputed", requestId: settled, found: "none" }),
+        expect.objectContaining({ invariant: "I20 a release is what was signed", requestId: other.digest }),
       ]);
     },
   );

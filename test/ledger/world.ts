@@ -146,6 +146,9 @@ export function jwsOf(release: Omit<Release, "digest">): string {
 }
 
 export class World {
+  /** By request: what it was asked for with. */
+  private readonly releases = new Map<string, Release>();
+
   constructor(public ledger: Ledger) {}
 
   async organization(dollars: number, kind: "purchase" | "grant" = "purchase"): Promise<string> {
@@ -227,8 +230,10 @@ export class World {
     const { hold, idempotencyKey, body = "body", release = releaseOf(), lower = [], output = 100 } = terms;
     const { route, version, digest, expiresAtMs, model, tier, requiresPaid } = release;
     const fingerprint = (): Uint8Array => new Bun.CryptoHasher("sha256").update(body).digest();
+    const requestId = newRequestId();
+    this.releases.set(requestId, release);
     return {
-      requestId: newRequestId(),
+      requestId,
       credential: key,
       claim: idempotencyKey === undefined ? null : { idempotencyKey, fingerprint: fingerprint() },
       asked: {
@@ -283,7 +288,7 @@ export class World {
       usage?: TokenUsage;
     },
   ): Promise<ResolveOutcome> {
-    const { dollars, answer, release = releaseOf(), lowered } = terms;
+    const { dollars, answer, release = this.releases.get(requestId) ?? releaseOf(), lowered } = terms;
     return this.ledger.settle({
       ...(lowered !== undefined && { lowered: { hold: usd(lowered), promptBound: 100 } }),
       organizationId: key.organizationId,

@@ -2,6 +2,7 @@
 // admission, the stored answer's cost, nothing running past its time (I7, I8, I9, I11, I13 of money.md §5).
 import type { Evidence } from "../../domain/gateway-object.ts";
 import { type NanoUsd, usdJsonNumber } from "../../domain/money.ts";
+import { printTime } from "../../domain/print.ts";
 import type { Release } from "../../domain/release.ts";
 import { type Charge, chargeOf } from "../../pricing/charge.ts";
 import { openAnswer } from "../answer-vault.ts";
@@ -76,6 +77,11 @@ export function auditCharge(findings: Findings, request: AuditedRequest, release
     findings.violated("I8 charge recomputed", { ...about, expected: "its frozen release", found: "none" });
     return;
   }
+  findings.equal("I8 model and tier are its release's", {
+    ...about,
+    expected: `${release.model} ${release.tier}`,
+    found: `${request.model} ${request.tier}`,
+  });
   const usage = {
     promptTokens: request.promptTokens ?? 0,
     completionTokens: request.completionTokens ?? 0,
@@ -127,6 +133,8 @@ function recomputed(input: Parameters<typeof chargeOf>[0]): Charge | null {
 export function auditTimes(findings: Findings, request: AuditedRequest, nowMs: number): void {
   const { organizationId, requestId, admittedAtMs, deadlineAtMs } = request;
   const about = { organizationId, requestId };
+  const month = printTime(admittedAtMs).slice(0, 7);
+  findings.equal("I4 month is that of its admission", { ...about, expected: month, found: request.month });
   if (request.quarantined) return;
   if (request.state === "unfinished") {
     findings.checkedRows("I13 nothing runs past its time", 1);

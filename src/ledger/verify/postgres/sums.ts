@@ -1,4 +1,4 @@
-// Figures that must agree between tables, on PostgreSQL (I3, I4, I6, I10, I14–I17, I19 of money.md §5). Each check is one
+// Figures that must agree between tables, on PostgreSQL (I3–I6, I10, I14–I17, I19, I20 of money.md §5). Each check is one
 // query of rows (organization, request, expected, found); those whose last two differ are violations.
 import type { Findings } from "../findings.ts";
 import { int, textOrNull } from "../../cell.ts";
@@ -24,7 +24,21 @@ const LAST_HOUR = 70_000_000;
 
 const WRITTEN = WRITTEN_TOKENS.postgresql;
 
+/** When a request ended, and in which transaction. */
+const ENDED = { txn: "closed_txn", at: "ended_at" };
+
 const CHECKS: readonly Check[] = [
+  {
+    invariant: "I5 whoever has entries has a balance, at which their chain ends",
+    rows: "SELECT count(*) FROM organization",
+    compared: `
+      SELECT o.org_id, NULL, 'a balance', 'none' FROM organization o LEFT JOIN org_balance b ON b.org_id = o.org_id AND b.slot = 0
+      WHERE b.org_id IS NULL
+      UNION ALL
+      SELECT e.org_id, NULL, 'an organization, and slot 0', 'slot ' || e.slot FROM (
+        SELECT DISTINCT org_id, slot FROM ledger_entry UNION SELECT org_id, slot FROM org_balance) AS e
+      LEFT JOIN organization o USING (org_id) WHERE o.org_id IS NULL OR e.slot <> 0`,
+  },
   {
     invariant: "I3 held = unfinished holds",
     rows: "SELECT count(*) FROM org_balance",
@@ -44,6 +58,12 @@ const CHECKS: readonly Check[] = [
       FROM key_month m FULL JOIN sums s USING (org_id, key_id, month)`,
   },
   {
+    invariant: "I4 a month is of a key of its organization",
+    rows: "SELECT count(*) FROM key_month",
+    compared: `
+      SELECT m.org_id, NULL, m.key_id, coalesce(k.key_id, 'no key') FROM key_month m LEFT JOIN api_key k USING (org_id, key_id)`,
+  },
+  {
     invariant: "I4 a noted hold is a request of its key",
     rows: "SELECT count(*) FROM key_hold",
     compared: `
@@ -55,6 +75,7 @@ const CHECKS: readonly Check[] = [
     rows: "SELECT count(*) FROM request",
     compared: entriesOfTransaction("hold", {
       txn: "opened_txn",
+      at: "admitted_at",
       amount: "(hold::numeric + lowered)",
       which: "true",
     }),
@@ -64,6 +85,7 @@ const CHECKS: readonly Check[] = [
     rows: "SELECT count(*) FROM request WHERE lowered_txn IS NOT NULL",
     compared: entriesOfTransaction("lower", {
       txn: "lowered_txn",
+      at: null,
       amount: "lowered",
       which: "lowered_txn IS NOT NULL",
     }),
@@ -72,7 +94,7 @@ const CHECKS: readonly Check[] = [
     invariant: "I6 each settled request has one charge",
     rows: "SELECT count(*) FROM request WHERE state = 'settled'",
     compared: entriesOfTransaction("charge", {
-      txn: "closed_txn",
+      ...ENDED,
       amount: "charge",
       which: "state = 'settled'",
     }),
@@ -81,7 +103,7 @@ const CHECKS: readonly Check[] = [
     invariant: "I6 each settled request returns its rest once",
     rows: "SELECT count(*) FROM request WHERE state = 'settled'",
     compared: entriesOfTransaction("rest", {
-      txn: "closed_txn",
+      ...ENDED,
       amount: "(hold::numeric - charge)",
       which: "state = 'settled'",
     }),
@@ -90,7 +112,7 @@ const CHECKS: readonly Check[] = [
     invariant: "I6 each released request is voided once",
     rows: "SELECT count(*) FROM request WHERE state = 'released'",
     compared: entriesOfTransaction("void", {
-      txn: "closed_txn",
+      ...ENDED,
       amount: "hold",
       which: "state = 'released'",
     }),
@@ -99,7 +121,7 @@ const CHECKS: readonly Check[] = [
     invariant: "I6 variance has its entry",
     rows: "SELECT count(*) FROM request WHERE variance > 0",
     compared: entriesOfTransaction("variance", {
-      txn: "closed_txn",
+      ...ENDED,
       amount: "variance",
       which: "state = 'settled'",
     }),
@@ -171,7 +193,8 @@ const CHECKS: readonly Check[] = [
     invariant: "I16 each top-up has exactly one entry",
     rows: "SELECT count(*) FROM topup",
     compared: `
-      SELECT t.org_id, t.external_id, '1 of ' || t.amount, (SELECT count(*) || ' of ' || coalesce(sum(e.amount), 0) FROM ledger_entry e
+      SELECT t.org_id, t.external_id, '1 of ' || t.amount || ' at ' || t.at,
+        (SELECT count(*) || ' of ' || coalesce(sum(e.amount), 0) || ' at ' || coalesce(max(e.at)::text, '?') FROM ledger_entry e
           WHERE e.org_id = t.org_id AND e.txn = t.txn AND e.kind = t.kind AND e.reference = ${referenceOf("t")})
       FROM topup t
       UNION ALL
@@ -183,10 +206,10 @@ const CHECKS: readonly Check[] = [
     invariant: "I16 each reversal has its entries",
     rows: "SELECT count(*) FROM reversal",
     compared: `
-      SELECT r.org_id, r.external_id, r.amount::text,
-        (SELECT coalesce(sum(e.amount), 0) FROM ledger_entry e WHERE e.org_id = r.org_id AND e.txn = r.txn
+      SELECT r.org_id, r.external_id, r.amount || ' at ' || r.at,
+        (SELECT coalesce(sum(e.amount), 0) || ' at ' || coalesce(max(e.at)::text, '?') FROM ledger_entry e WHERE e.org_id = r.org_id AND e.txn = r.txn
           AND e.kind IN ('chargeback', 'chargeback_debt', 'refund')
-          AND e.reference = ${referenceOf("r")})::text
+          AND e.reference = ${referenceOf("r")})
       FROM reversal r
       UNION ALL
       SELECT e.org_id, e.reference, '0', e.amount::text FROM ledger_entry e
@@ -219,22 +242,36 @@ const CHECKS: readonly Check[] = [
     rows: "SELECT count(*) FROM rate_limit",
     compared: UNMARKED,
   },
+  {
+    invariant: "I20 a route's highest version is its newest release's",
+    rows: "SELECT count(*) FROM route_state",
+    compared: `
+      WITH newest AS (SELECT route, max(version) AS version FROM route_release GROUP BY 1)
+      SELECT NULL, route, coalesce(n.version::text, 'no release'), coalesce(s.highest_version::text, 'no row')
+      FROM route_state s FULL JOIN newest n USING (route)`,
+  },
 ];
 
-/** Entries of a kind against the requests that name their transaction: count and sum, both ways. Zero amounts have no entry. */
-function entriesOfTransaction(
-  kind: string,
-  { txn, amount, which }: { txn: string; amount: string; which: string },
-): string {
+interface Booked {
+  txn: string;
+  /** When the requests say that it was; null where they do not say. */
+  at: string | null;
+  amount: string;
+  which: string;
+}
+
+/** Entries of a kind against the requests that name their transaction: count, sum and time, both ways. Zero amounts have no entry. */
+function entriesOfTransaction(kind: string, { txn, at, amount, which }: Booked): string {
+  const times = (column: string): string => `min(${column}) || '-' || max(${column})`;
   return `
     WITH asked AS (
-      SELECT org_id, ${txn} AS txn, sum(${amount}) AS amount, count(*) AS requests
+      SELECT org_id, ${txn} AS txn, sum(${amount}) AS amount, count(*) AS requests, ${at === null ? "''" : times(at)} AS at
       FROM request WHERE ${which} AND ${amount} > 0 GROUP BY 1, 2),
     booked AS (
-      SELECT org_id, txn, sum(amount) AS amount, sum(requests) AS requests
+      SELECT org_id, txn, sum(amount) AS amount, sum(requests) AS requests, ${at === null ? "''" : times("at")} AS at
       FROM ledger_entry WHERE kind = '${kind}' GROUP BY 1, 2)
-    SELECT org_id, NULL, coalesce(a.requests || ' of ' || a.amount, 'no entry'),
-      coalesce(b.requests || ' of ' || b.amount, 'no entry')
+    SELECT org_id, NULL, coalesce(a.requests || ' of ' || a.amount || ' at ' || coalesce(a.at, '?'), 'no entry'),
+      coalesce(b.requests || ' of ' || b.amount || ' at ' || b.at, 'no entry')
     FROM asked a FULL JOIN booked b USING (org_id, txn)`;
 }
 

@@ -2,6 +2,8 @@
 // to one file must name this file as a further entry point.
 import { connectReader } from "../../../store/postgres.ts";
 import { Findings } from "../findings.ts";
+import { auditReleases } from "../releases.ts";
+import { runOnPostgres } from "../../../store/postgres-sql.ts";
 import { auditChains, auditRequests } from "./rows.ts";
 import { auditSums } from "./sums.ts";
 import type { AuditReport } from "../../ledger.ts";
@@ -28,6 +30,7 @@ async function answer({ url, dataKey, nowMs }: PostgresAuditQuestion): Promise<P
       const findings = new Findings();
       await auditChains(client, findings);
       await auditRequests(client, findings, { dataKey, nowMs });
+      await runOnPostgres(client, auditReleases(findings));
       await auditSums(client, findings, nowMs);
       return { report: findings.report() };
     } finally {

@@ -1,4 +1,4 @@
-// Figures that must agree between tables (I3, I4, I6, I10, I14–I17, I19 of money.md §5). Each check is one query that returns
+// Figures that must agree between tables (I3–I6, I10, I14–I17, I19, I20 of money.md §5). Each check is one query that returns
 // the rows that do not agree: organization, request, expected, found.
 import type { Database } from "bun:sqlite";
 import type { Findings } from "../findings.ts";
@@ -17,7 +17,21 @@ interface Check {
 
 const WRITTEN = WRITTEN_TOKENS.sqlite;
 
+/** When a request ended, and in which transaction. */
+const ENDED = { txn: "closed_txn", at: "ended_at" };
+
 const CHECKS: readonly Check[] = [
+  {
+    invariant: "I5 whoever has entries has a balance, at which their chain ends",
+    rows: "SELECT count(*) FROM organization",
+    violations: `
+      SELECT o.org_id, NULL, 'a balance', 'none' FROM organization o LEFT JOIN org_balance b ON b.org_id = o.org_id AND b.slot = 0
+      WHERE b.org_id IS NULL
+      UNION ALL
+      SELECT e.org_id, NULL, 'an organization, and slot 0', 'slot ' || e.slot FROM (
+        SELECT DISTINCT org_id, slot FROM ledger_entry UNION SELECT org_id, slot FROM org_balance) e
+      LEFT JOIN organization o USING (org_id) WHERE o.org_id IS NULL OR e.slot <> 0`,
+  },
   {
     invariant: "I3 held = unfinished holds",
     rows: "SELECT count(*) FROM org_balance",
@@ -38,6 +52,12 @@ const CHECKS: readonly Check[] = [
       SELECT s.org_id, s.key_id, s.held || '/' || s.spent, 'no row' FROM sums s LEFT JOIN key_month m USING (org_id, key_id, month) WHERE m.org_id IS NULL`,
   },
   {
+    invariant: "I4 a month is of a key of its organization",
+    rows: "SELECT count(*) FROM key_month",
+    violations: `
+      SELECT m.org_id, NULL, m.key_id, 'no key' FROM key_month m LEFT JOIN api_key k USING (org_id, key_id) WHERE k.key_id IS NULL`,
+  },
+  {
     invariant: "I4 a noted hold is a request of its key",
     rows: "SELECT count(*) FROM key_hold",
     violations: `
@@ -47,32 +67,50 @@ const CHECKS: readonly Check[] = [
   {
     invariant: "I6 each hold has its entry",
     rows: "SELECT count(*) FROM request",
-    violations: entriesOfTransaction("hold", "opened_txn", "hold + lowered", "1"),
+    violations: entriesOfTransaction("hold", {
+      txn: "opened_txn",
+      at: "admitted_at",
+      amount: "hold + lowered",
+      which: "1",
+    }),
   },
   {
     invariant: "I6 each lowered hold has its entry",
     rows: "SELECT count(*) FROM request WHERE lowered_txn IS NOT NULL",
-    violations: entriesOfTransaction("lower", "lowered_txn", "lowered", "lowered_txn IS NOT NULL"),
+    violations: entriesOfTransaction("lower", {
+      txn: "lowered_txn",
+      at: null,
+      amount: "lowered",
+      which: "lowered_txn IS NOT NULL",
+    }),
   },
   {
     invariant: "I6 each settled request has one charge",
     rows: "SELECT count(*) FROM request WHERE state = 'settled'",
-    violations: entriesOfTransaction("charge", "closed_txn", "charge", "state = 'settled'"),
+    violations: entriesOfTransaction("charge", { ...ENDED, amount: "charge", which: "state = 'settled'" }),
   },
   {
     invariant: "I6 each settled request returns its rest once",
     rows: "SELECT count(*) FROM request WHERE state = 'settled'",
-    violations: entriesOfTransaction("rest", "closed_txn", "hold - charge", "state = 'settled'"),
+    violations: entriesOfTransaction("rest", {
+      ...ENDED,
+      amount: "hold - charge",
+      which: "state = 'settled'",
+    }),
   },
   {
     invariant: "I6 each released request is voided once",
     rows: "SELECT count(*) FROM request WHERE state = 'released'",
-    violations: entriesOfTransaction("void", "closed_txn", "hold", "state = 'released'"),
+    violations: entriesOfTransaction("void", { ...ENDED, amount: "hold", which: "state = 'released'" }),
   },
   {
     invariant: "I6 variance has its entry",
     rows: "SELECT count(*) FROM request WHERE variance > 0",
-    violations: entriesOfTransaction("variance", "closed_txn", "variance", "state = 'settled'"),
+    violations: entriesOfTransaction("variance", {
+      ...ENDED,
+      amount: "variance",
+      which: "state = 'settled'",
+    }),
   },
   {
     invariant: "I10 a claim points to a request of its own key",
@@ -136,8 +174,8 @@ const CHECKS: readonly Check[] = [
     invariant: "I16 each top-up has exactly one entry",
     rows: "SELECT count(*) FROM topup",
     violations: `
-      SELECT t.org_id, t.external_id, '1 of ' || t.amount AS expected,
-        (SELECT count(*) || ' of ' || ${saturatedSum("e.amount")} FROM ledger_entry e WHERE e.org_id = t.org_id AND e.txn = t.txn
+      SELECT t.org_id, t.external_id, '1 of ' || t.amount || ' at ' || t.at AS expected,
+        (SELECT count(*) || ' of ' || ${saturatedSum("e.amount")} || ' at ' || ifnull(max(e.at), '?') FROM ledger_entry e WHERE e.org_id = t.org_id AND e.txn = t.txn
           AND e.kind = t.kind AND e.reference = json_array(t.source, t.external_id)) AS found
       FROM topup t WHERE expected <> found
       UNION ALL
@@ -149,8 +187,8 @@ const CHECKS: readonly Check[] = [
     invariant: "I16 each reversal has its entries",
     rows: "SELECT count(*) FROM reversal",
     violations: `
-      SELECT r.org_id, r.external_id, r.amount AS expected,
-        (SELECT ${saturatedSum("e.amount")} FROM ledger_entry e WHERE e.org_id = r.org_id AND e.txn = r.txn
+      SELECT r.org_id, r.external_id, r.amount || ' at ' || r.at AS expected,
+        (SELECT ${saturatedSum("e.amount")} || ' at ' || ifnull(max(e.at), '?') FROM ledger_entry e WHERE e.org_id = r.org_id AND e.txn = r.txn
           AND e.kind IN ('chargeback', 'chargeback_debt', 'refund')
           AND e.reference = json_array(r.source, r.external_id)) AS found
       FROM reversal r WHERE expected <> found
@@ -183,17 +221,38 @@ const CHECKS: readonly Check[] = [
     rows: "SELECT count(*) FROM rate_limit",
     violations: UNMARKED,
   },
+  {
+    invariant: "I20 a route's highest version is its newest release's",
+    rows: "SELECT count(*) FROM route_state",
+    violations: `
+      WITH newest AS (SELECT route, max(version) AS version FROM route_release GROUP BY 1)
+      SELECT NULL, s.route, ifnull(n.version, 'no release') AS expected, s.highest_version AS found
+      FROM route_state s LEFT JOIN newest n USING (route) WHERE expected <> found
+      UNION ALL
+      SELECT NULL, n.route, n.version, 'no row' FROM newest n LEFT JOIN route_state s USING (route) WHERE s.route IS NULL`,
+  },
 ];
 
-/** Entries of a kind against the requests that name their transaction: count and sum, both ways. Zero amounts have no entry. */
-function entriesOfTransaction(kind: string, txn: string, amount: string, which: string): string {
+interface Booked {
+  txn: string;
+  /** When the requests say that it was; null where they do not say. */
+  at: string | null;
+  amount: string;
+  which: string;
+}
+
+/** Entries of a kind against the requests that name their transaction: count, sum and time, both ways. Zero amounts have no entry. */
+function entriesOfTransaction(kind: string, { txn, at, amount, which }: Booked): string {
+  const times = (column: string): string => `min(${column}) || '-' || max(${column})`;
   return `
     WITH asked AS (
-      SELECT org_id, ${txn} AS txn, ${saturatedSum(amount)} AS amount, count(*) AS requests
+      SELECT org_id, ${txn} AS txn, ${saturatedSum(amount)} AS amount, count(*) AS requests, ${at === null ? "''" : times(at)} AS at
       FROM request WHERE ${which} AND ${amount} > 0 GROUP BY 1, 2),
     booked AS (
-      SELECT org_id, txn, ${saturatedSum("amount")} AS amount, ${saturatedSum("requests")} AS requests FROM ledger_entry WHERE kind = '${kind}' GROUP BY 1, 2)
-    SELECT a.org_id, NULL, a.requests || ' of ' || a.amount AS expected, ifnull(b.requests || ' of ' || b.amount, 'no entry') AS found
+      SELECT org_id, txn, ${saturatedSum("amount")} AS amount, ${saturatedSum("requests")} AS requests, ${at === null ? "''" : times("at")} AS at
+      FROM ledger_entry WHERE kind = '${kind}' GROUP BY 1, 2)
+    SELECT a.org_id, NULL, a.requests || ' of ' || a.amount || ' at ' || ifnull(a.at, '?') AS expected,
+      ifnull(b.requests || ' of ' || b.amount || ' at ' || b.at, 'no entry') AS found
     FROM asked a LEFT JOIN booked b USING (org_id, txn) WHERE expected <> found
     UNION ALL
     SELECT b.org_id, NULL, 'no entry', b.requests || ' of ' || b.amount FROM booked b LEFT JOIN asked a USING (org_id, txn) WHERE a.org_id IS NULL`;

@@ -4,6 +4,8 @@ import { openReader } from "../../../store/sqlite-connection.ts";
 import { Findings } from "../findings.ts";
 import type { AuditReport } from "../../ledger.ts";
 import { auditChains } from "./chain.ts";
+import { auditReleases } from "../releases.ts";
+import { runOnSqlite } from "../../../store/sqlite-sql.ts";
 import { auditRequests } from "./requests.ts";
 import { auditSums } from "./sums.ts";
 
@@ -29,6 +31,7 @@ function answer({ dataDirectory, dataKey, nowMs }: AuditQuestion): AuditAnswer {
       const findings = new Findings();
       auditChains(database, findings);
       auditRequests(database, findings, { dataKey, nowMs });
+      runOnSqlite(database, auditReleases(findings));
       auditSums(database, findings, nowMs);
       return { report: findings.report() };
     } finally {
