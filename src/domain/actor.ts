@@ -12,6 +12,9 @@ export interface From {
 /** Stands where a person would: owns the keys of `operator.json`, and every key that nobody is known to have made. */
 export const INSTALLATION = "installation";
 
+/** Makes the keys of `operator.json`, at each start of a gateway. */
+export const START = "start";
+
 export interface Actor extends From {
   /** A person's, a management key's, or the gateway's own words. */
   id: string;

@@ -17,7 +17,7 @@ afterAll(() => void server.close());
 
 async function replied(coding: string): Promise<{ reply: Response; socket: Socket }> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const asked = fetch(url, { decompress: false });
+  const asked = fetch(url, { decompress: false, keepalive: false });
   while (arrived.length === 0) await Bun.sleep(1);
   const socket = arrived.pop() as Socket;
   socket.write(`HTTP/1.1 200 OK\r\ncontent-encoding: ${coding}\r\ntransfer-encoding: chunked\r\n\r\n`);
@@ -60,6 +60,19 @@ test.each(Object.keys(PACKERS) as Coding[])(
     await closed;
   },
 );
+
+test("out of little that came at once no more is made than is read", async () => {
+  const bomb = Bun.zstdCompressSync(Buffer.alloc(400 * 1024 * 1024));
+  const { reply, socket } = await replied("zstd");
+  socket.write(`${bomb.byteLength.toString(16)}\r\n`);
+  socket.write(Buffer.concat([bomb, Buffer.from("\r\n0\r\n\r\n")]));
+  const reader = (reply.body as ReadableStream<Uint8Array>).getReader();
+  const before = process.memoryUsage.rss();
+  expect((await reader.read()).value?.byteLength).toBeLessThanOrEqual(64 * 1024);
+  await Bun.sleep(200); // in which nobody reads
+  expect(process.memoryUsage.rss() - before).toBeLessThan(50 * 1024 * 1024);
+  await reader.cancel();
+});
 
 test("what breaks off is an error of the body", async () => {
   const { reply, socket } = await replied("gzip");

@@ -2,7 +2,7 @@
 // (interfaces.md §2). A new key at each start; the one before is revoked, and its own when the gateway stops. In a store that
 // several gateways share the next start may have another directory: there a key lasts no longer than somebody renews it, so
 // that of a gateway that was killed ends by itself.
-import { byItself } from "../domain/actor.ts";
+import { byItself, START } from "../domain/actor.ts";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mintManagementKey } from "../registry/secret.ts";
@@ -69,7 +69,7 @@ async function write({ ledger, dataDir, shared }: OperatorFileOn, url: string): 
   const previous = keyIdIn(file);
   const id = newId("mk");
   const { prefix, digest, value } = mintManagementKey(id);
-  const actor = byItself("start");
+  const actor = byItself(START);
   await createManagementKey(
     ledger,
     { id, name: NAME, prefix, digest, ...(shared && { livesMs: LIVES_MS }) },

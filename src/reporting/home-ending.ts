@@ -1,7 +1,8 @@
 // What ends soon, or has ended and nobody renewed it: releases, entitlements, keys. The soonest first.
-import { sql as fragment } from "kysely";
+import { type Expression, sql as fragment } from "kysely";
 import type { z } from "zod";
 import type * as homeShapes from "../api/shapes/home.ts";
+import { START } from "../domain/actor.ts";
 import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { RouteStanding } from "../releases/standing.ts";
@@ -107,13 +108,22 @@ async function keysIn(sql: Sql, fromMs: number, toMs: number): Promise<Ending[]>
   }));
 }
 
-/** Those that people made; logins of the command line come and go. */
+const madeByAStart = (id: Expression<string>) =>
+  from
+    .selectFrom("audit_log")
+    .select("audit_log.target")
+    .where("audit_log.action", "=", "management_key.create")
+    .where("audit_log.actor", "=", START)
+    .where("audit_log.target", "=", id);
+
+/** Those that people made; logins of the command line come and go, and so do the keys that gateways make for themselves. */
 async function managementKeysIn(sql: Sql, fromMs: number, toMs: number): Promise<Ending[]> {
   const query = from
     .selectFrom("management_key")
     .select((eb) => ["id", "name", eb.ref("expires_at").$notNull().as("at")])
     .where("revoked_at", "is", null)
     .where("login_of", "is", null)
+    .where((eb) => eb.not(eb.exists(madeByAStart(eb.ref("management_key.id")))))
     .where("expires_at", ">=", BigInt(fromMs))
     .where("expires_at", "<", BigInt(toMs))
     .orderBy("expires_at")
