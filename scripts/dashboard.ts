@@ -25,7 +25,10 @@ if (!built.success) throw new AggregateError(built.logs, "the dashboard cannot b
 for (const path of await readdir(draft, { recursive: true })) {
   const file = Bun.file(join(draft, path));
   if (/\.(?:html|js|css|svg)$/.test(path))
-    await Bun.write(join(draft, `${path}.gz`), Bun.gzipSync(await file.bytes(), { level: 9 }));
+    await Bun.write(
+      join(draft, `${path}.gz`),
+      Bun.gzipSync(await file.bytes(), { library: "libdeflate", level: 12 }),
+    );
 }
 await rename(draft, target).catch(async (error: unknown) => {
   // Another start was faster: its result is the same.

@@ -75,7 +75,11 @@ test("a flood of prompts to be counted delays nobody else's answers, and takes b
     console.info(
       `alone p50 ${p50(alone)} p99 ${before} ms; flooded p50 ${p50(flooded)} p99 ${during} ms of ${flooded.length}; at most ${Math.round(mostBytes / 2 ** 20)} MB`,
     );
-    for (const { status } of refused) expect([400, 402, 429]).toContain(status ?? 0);
+    // Who is refused while still sending may meet the end of the connection before the answer.
+    for (const { status, error } of refused)
+      if (status === null) expect(error).toMatch(/EPIPE|ECONNRESET/);
+      else expect([400, 402, 429]).toContain(status);
+    expect(refused.filter(({ status }) => status === null).length).toBeLessThan(FLOOD / 4);
     expect(during).toBeLessThan(Math.max(3 * before, 1_000));
     expect(mostBytes).toBeLessThan(1.5 * 2 ** 30);
     expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true, violations: [] });
