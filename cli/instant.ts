@@ -1,6 +1,7 @@
 // Times on the command line: RFC 3339, a date, or a span from now on such as `30d`.
+import { DAY_MS, HOUR_MS } from "../src/domain/durations.ts";
 
-const SPAN_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const SPAN_MS: Record<string, number> = { s: 1000, m: 60_000, h: HOUR_MS, d: DAY_MS };
 const SPAN = /^(\d{1,6})([smhd])$/;
 
 /** The span in milliseconds; null when it is none. */

@@ -1,4 +1,5 @@
 // The alerts room, put together: rules and channels, the round that watches, the round that sends.
+import { HOUR_MS } from "../domain/durations.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Channel, Delivery } from "./alert.ts";
 import { Deliveries, type DeliverPorts } from "./deliver.ts";
@@ -21,7 +22,7 @@ export interface AlertPorts {
   mail: MailPorts | null;
 }
 
-const SWEEP_EVERY_MS = 3_600_000;
+const SWEEP_EVERY_MS = HOUR_MS;
 
 export class Alerts {
   readonly rules: RuleBook;

@@ -1,5 +1,6 @@
 // Messages on their way. A crossing and its messages are written together, before anything is sent; who marks the rule
 // first sends, so that two replicas that see it at once send once.
+import { DAY_MS } from "../domain/durations.ts";
 import type { AlertKind } from "../domain/alert-kinds.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { type Page, type PageAsk, pageOf } from "../store/page.ts";
@@ -39,7 +40,7 @@ const CLAIM_MS = 60_000;
 const DUE = `SELECT d.org_id, d.delivery_id, d.next_try_at FROM alert_delivery d
   LEFT JOIN alert_channel c ON c.channel_id = d.channel_id AND c.org_id = d.org_id
   WHERE d.state = 'waiting' AND d.next_try_at <= ?1 AND (CASE WHEN c.kind = 'mail' THEN 'mail' ELSE 'webhook' END) = ?2`;
-const KEPT_MS = 90 * 86_400_000;
+const KEPT_MS = 90 * DAY_MS;
 const SWEPT_AT_ONCE = 1_000;
 
 export class Outbox {

@@ -1,10 +1,11 @@
 // What each rule finds now: pure judgements over figures of the ledger, the route table and the payments room. A figure that
 // would hang about its threshold has a margin before it counts as over, so that one crossing is one message.
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { counted } from "../domain/counted.ts";
 import { addUsd, formatUsd, type NanoUsd, subUsd } from "../domain/money.ts";
 import { printDay, printMinute, printTime } from "../domain/print.ts";
 import type { Reading, Rule } from "./alert.ts";
-import type { BalanceRecord } from "../ledger/ledger.ts";
+import type { BalanceRecord } from "../ledger/records.ts";
 import type { Period } from "../ledger/key-spans.ts";
 import { utcMonth } from "../lib/clock.ts";
 import type { LimitedKey } from "../registry/limited-keys.ts";
@@ -35,8 +36,6 @@ export interface Figures {
   nowMs(): number;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const FEW_REQUESTS = 20;
 const STALE_WITHIN_MS = 48 * HOUR_MS;
 

@@ -1,5 +1,6 @@
 // Goes round all rules that are on and writes one message per crossing. Away from every request: it reads what the
 // ledger has written, the figures of many organizations together and each of them once per round.
+import { DAY_MS } from "../domain/durations.ts";
 import { printTime } from "../domain/print.ts";
 import type { Reading, Rule } from "./alert.ts";
 import type { Outbox } from "./outbox.ts";
@@ -22,7 +23,6 @@ const TOGETHER = 100;
  * crosses beyond it is told when there is room again, if it still stands.
  */
 export const MESSAGES_A_DAY = 1_000;
-const DAY_MS = 86_400_000;
 
 /** One round. A rule that fails does not keep the others waiting. */
 export async function watchRules(on: WatchPorts, failed: (error: unknown) => void): Promise<void> {

@@ -93,7 +93,7 @@ export const peopleEndpoints = [
     target: "POST /admin/v1/people/reset",
     who: "operate",
     summary: "Make a link that sets an account's new password, once",
-    input: inputs.resetRecordInput,
+    input: inputs.resetLinkInput,
     output: resetLinkSchema,
     audit: "person.reset",
     run: ({ input, caller }, { operator }) => operator.people.reset(input, caller.actor),

@@ -3,7 +3,7 @@
 // used beyond those is the platform's loss, never the customer's.
 import { type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import type { Metered } from "../domain/gateway-object.ts";
-import type { Doubt, TokenUsage } from "../ledger/ledger.ts";
+import type { Doubt, TokenUsage } from "../ledger/records.ts";
 import { believedUsage, isPlausible, meteredUsage } from "../pricing/believed-usage.ts";
 import { chargeOf } from "../pricing/charge.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";

@@ -5,7 +5,7 @@ import { crashPoint } from "../lib/crash-point.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Answer, CallSignal, Part, Provider, ProviderCall } from "../providers/provider.ts";
 import { Failure, type FailureCause } from "../providers/failure.ts";
-import type { AttemptRecord, Doubt } from "../ledger/ledger.ts";
+import type { AttemptRecord, Doubt } from "../ledger/records.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
 import type { NotesDoubt } from "./bill.ts";
 import { callersMistake } from "./callers-field.ts";

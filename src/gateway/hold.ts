@@ -4,15 +4,8 @@ import type { ChatRequest } from "../domain/chat-request.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
 import type { Release } from "../domain/release.ts";
-import type {
-  AttemptRecord,
-  Headroom,
-  Ledger,
-  ResolveOutcome,
-  Settlement,
-  Voiding,
-  Lowering,
-} from "../ledger/ledger.ts";
+import type { Headroom, Ledger, ResolveOutcome, Settlement, Voiding, Lowering } from "../ledger/ledger.ts";
+import type { AttemptRecord } from "../ledger/records.ts";
 import type { Member } from "../lib/roster.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import type { OutgoingBody } from "../providers/provider.ts";

@@ -6,7 +6,7 @@ import type { Release } from "../domain/release.ts";
 import type { Candidate, Hold } from "./hold.ts";
 import { generatedKey, type IdempotencyKey } from "./idempotency.ts";
 import { areCounts, type CostLine, costLines } from "../pricing/cost-lines.ts";
-import type { RequestRecord, TokenUsage } from "../ledger/ledger.ts";
+import type { RequestRecord, TokenUsage } from "../ledger/records.ts";
 
 export interface Route {
   publicModel: string;

@@ -8,7 +8,7 @@ import type { Release } from "../domain/release.ts";
 import { printClassCounts } from "../domain/token-classes.ts";
 import { DAMAGED, printTime } from "../domain/print.ts";
 import { lastTold } from "../ledger/last-told.ts";
-import type { RequestRecord } from "../ledger/ledger.ts";
+import type { RequestRecord } from "../ledger/records.ts";
 import { UnreadableRecord } from "../ledger/unreadable.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
 import { printGateway, receiptOfRecord } from "./receipt.ts";

@@ -1,6 +1,7 @@
 // GET /v1/generation?id=: what became of one request of the same key; no content (wire.md §5).
 import { Refusal } from "../domain/refusals.ts";
-import type { Reader, RequestRecord } from "../ledger/ledger.ts";
+import type { Reader } from "../ledger/ledger.ts";
+import type { RequestRecord } from "../ledger/records.ts";
 import type { HeldNothingJson } from "../api/shapes/requests.ts";
 import { formatUsd } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";

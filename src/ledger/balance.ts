@@ -2,7 +2,7 @@
 // by whoever changes what admission reads, so that per organization there is one order of everything (money.md §7).
 import { ask, lock, moneyOf, numberOf, placesFrom, type Query, type SqlRow, textOf } from "../store/sql.ts";
 import { CHAIN_START } from "./entry-hash.ts";
-import type { BalanceRecord } from "./ledger.ts";
+import type { BalanceRecord } from "./records.ts";
 
 /** Of a new organization: nothing. */
 export function* openBalance(organizationId: string, nowMs: number): Query<void> {

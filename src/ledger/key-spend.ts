@@ -1,5 +1,6 @@
 // What a key spent by day, read from the hours of its usage, and its noted holds. The hours are keyed by model first, so they
 // are found model by model: what was longer ago is not looked at.
+import { HOUR_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { utcDay, weekOf } from "../lib/clock.ts";
 import type { Dialect } from "../store/sql.ts";
@@ -12,7 +13,7 @@ export interface LoadedKeySpend extends KeySpend {
 }
 
 /** Stamps are lifted by up to an hour, and two clocks may differ a little. */
-const SLACK_MS = 2 * 3_600_000;
+const SLACK_MS = 2 * HOUR_MS;
 
 /** The first hour, since the Unix epoch, that a week of about now may begin with. */
 export const weekFromHour = (aboutMs: number): number => weekOf(utcDay(aboutMs - SLACK_MS)) * 24;

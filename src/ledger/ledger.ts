@@ -6,11 +6,9 @@ import type { Evidence, Tier } from "../domain/gateway-object.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import type { RateSubject } from "../domain/rate-limits.ts";
 import type { Refusal } from "../domain/refusals.ts";
-import type { TokenCounts } from "../pricing/cost-lines.ts";
 import type { Query } from "../store/sql.ts";
-import type { Loaded } from "./column-loads.ts";
-import type { RECORD } from "./columns.ts";
 import type { LedgerPulse } from "./commit/pulse.ts";
+import type { AttemptRecord, AuditReport, BalanceRecord, TokenUsage } from "./records.ts";
 
 // ── The money path ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -137,36 +135,6 @@ export type Shortage =
   /** More tokens than a whole minute of a limit: `atMost`. */
   | { of: "tokens_per_minute"; atMost: number };
 
-export interface AttemptRecord {
-  n: number;
-  route: string;
-  provider: string;
-  startedAtMs: number;
-  durationMs: number;
-  outcome: "not_executed" | "failed" | "answered" | "unknown";
-  upstreamId: string | null;
-  upstreamStatus: number | null;
-  errorClass: string | null;
-  /** Why the provider's word was not taken as it was; absent where it was. */
-  doubts?: Doubt[];
-  /** What it told beyond the quoted bounds: what the variance is computed from. Absent where there is none. */
-  told?: TokenCounts;
-  /** The provider's own, redacted; left out where it said none, and by programs before them. */
-  words?: string;
-}
-
-/**
- * `usage_clamped`: it told more than was quoted · `usage_below_delivered`: it told far less than it delivered ·
- * `output_above_maximum`: it went past the output maximum that it was given.
- */
-export const DOUBTS = ["usage_clamped", "usage_below_delivered", "output_above_maximum"] as const;
-export type Doubt = (typeof DOUBTS)[number];
-
-/** What a charge follows from. */
-export interface TokenUsage extends TokenCounts {
-  reasoningTokens: number | null;
-}
-
 /** COMMIT 2 of a request that costs something, or that ended with an answer at no cost (evidence `none`). */
 export interface Settlement {
   organizationId: string;
@@ -224,54 +192,6 @@ export type CheckpointOutcome = { kind: "kept" } | { kind: "lost" };
 
 /** `lost`: somebody else resolved the request first (0 rows hit); nothing was changed. */
 export type ResolveOutcome = { kind: "done"; balance: NanoUsd } | { kind: "lost" };
-
-// ── Records ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-/** `errorCode` of a request that was released without its owner. */
-export const OWNER_LOST = "owner_lost";
-
-type Recorded = Loaded<typeof RECORD>;
-
-/** `releaseDigest`: of the release that served, or that was frozen first, while it runs. */
-export interface RequestRecord
-  extends Omit<
-    Recorded,
-    "tier" | "state" | "evidence" | "attempts" | "usageClasses" | "surface" | keyof TokenUsage
-  > {
-  tier: Tier;
-  surface: string;
-  researchMode: boolean;
-  state: "running" | "settled" | "released" | "outcome_unknown";
-  evidence: Evidence | null;
-  usage: TokenUsage | null;
-  attempts: AttemptRecord[];
-}
-
-export interface BalanceRecord {
-  organizationId: string;
-  available: NanoUsd;
-  held: NanoUsd;
-  spent: NanoUsd;
-  purchased: NanoUsd;
-  granted: NanoUsd;
-  debt: NanoUsd;
-  paidWorkspace: boolean;
-}
-
-export interface AuditReport {
-  ok: boolean;
-  /** Invariant → rows checked. */
-  checked: Record<string, number>;
-  /** Invariant → milliseconds that it took. */
-  tookMs: Record<string, number>;
-  violations: {
-    invariant: string;
-    organizationId: string | null;
-    requestId: string | null;
-    expected: string;
-    found: string;
-  }[];
-}
 
 export type TopUpOutcome =
   | { kind: "credited"; balance: NanoUsd }

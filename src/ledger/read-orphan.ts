@@ -2,7 +2,7 @@
 import { ask, bytesOf, numberOf, type Query } from "../store/sql.ts";
 import { openChunk } from "./answer-vault.ts";
 import { findRelease } from "./frozen-release.ts";
-import type { RequestRecord } from "./ledger.ts";
+import type { RequestRecord } from "./records.ts";
 import type { Orphan, Unowned } from "./recovery.ts";
 import { findRequest } from "./requests.ts";
 import { readable } from "./unreadable.ts";

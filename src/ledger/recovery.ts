@@ -6,14 +6,8 @@ import { chargeOf } from "../pricing/charge.ts";
 import type { MoneyOperation } from "./decide/decide.ts";
 import type { Owner } from "./decide/resolution.ts";
 import { lastTold } from "./last-told.ts";
-import {
-  type AttemptRecord,
-  OWNER_LOST,
-  type RequestRecord,
-  type Settlement,
-  type StoredAnswer,
-  type Voiding,
-} from "./ledger.ts";
+import type { Settlement, StoredAnswer, Voiding } from "./ledger.ts";
+import { type AttemptRecord, OWNER_LOST, type RequestRecord } from "./records.ts";
 
 /** `errorCode` of a request whose admission was refused because its commit was not known to be durable. */
 const NEVER_DISPATCHED = "never_dispatched";

@@ -5,7 +5,8 @@ import { ask, bytesOf, type Query, type SqlRow } from "../store/sql.ts";
 import { openAnswer } from "./answer-vault.ts";
 import { selected } from "./column-loads.ts";
 import { RECORD } from "./columns.ts";
-import { type AttemptRecord, OWNER_LOST, type RequestRecord, type StoredAnswer } from "./ledger.ts";
+import type { StoredAnswer } from "./ledger.ts";
+import { type AttemptRecord, OWNER_LOST, type RequestRecord } from "./records.ts";
 import { attemptsIn, readable } from "./unreadable.ts";
 import { classesIn } from "./usage-classes.ts";
 

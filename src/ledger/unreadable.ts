@@ -1,6 +1,6 @@
 // A stored record that cannot be read: named, so that whoever asks for it is told which one it is, and nobody else is
 // told anything (docs/decisions/0020-one-bad-record.md).
-import type { AttemptRecord } from "./ledger.ts";
+import type { AttemptRecord } from "./records.ts";
 import { messageOf } from "../lib/message.ts";
 
 export class UnreadableRecord extends Error {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { TokenUsage } from "./ledger.ts";
+import type { TokenUsage } from "./records.ts";
 import { classesIn, printClasses } from "./usage-classes.ts";
 
 const usage: TokenUsage = { promptTokens: 9, completionTokens: 2, cachedTokens: 1, reasoningTokens: null };

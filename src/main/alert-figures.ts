@@ -1,7 +1,9 @@
 // What alert rules look at, read for many organizations at once: one look is a handful of statements, however many rules share it.
+import { DAY_MS } from "../domain/durations.ts";
 import type { Figures, Outcomes, WatchedRoute } from "../alerts/readings.ts";
 import { findBalances } from "../ledger/balance.ts";
-import type { BalanceRecord, Reader } from "../ledger/ledger.ts";
+import type { Reader } from "../ledger/ledger.ts";
+import type { BalanceRecord } from "../ledger/records.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type ById, gather } from "../lib/gather.ts";
 import { type NanoUsd, ZERO_USD } from "../domain/money.ts";
@@ -19,7 +21,7 @@ interface LookOn {
   clock: Clock;
 }
 
-const WEEK_MS = 7 * 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 const ORGANIZATIONS = 100;
 /** Of which each may have a thousand keys. */
 const WITH_KEYS = 10;

@@ -2,7 +2,8 @@
 import type { Config } from "../config/config.ts";
 import { operationOf, providerNames } from "../domain/telemetry-names.ts";
 import type { Hold, NoteResolved } from "../gateway/hold.ts";
-import { DOUBTS, type Ledger } from "../ledger/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { DOUBTS } from "../ledger/records.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { Metrics } from "../lib/metrics.ts";

@@ -1,7 +1,7 @@
 // `db move`: the embedded store into PostgreSQL, while no gateway runs on it. The old place is fenced first and the new
 // one opens last, so that at every moment at most one of them opens for a gateway; the same command again goes on where
 // a killed one was, and an unfinished move can be taken back (docs/decisions/0021-a-move-is-fenced.md).
-import { DAY_MS } from "../domain/durations.ts";
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { existsSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
 import { FORMATS } from "../gateway/formats/formats.ts";
@@ -211,7 +211,7 @@ async function copyOn(target: PostgresStore, source: SqliteStore): Promise<Moved
   const [[oldest] = []] = source.writer.query("SELECT min(hour) FROM usage_hour").values() as [
     bigint | null,
   ][];
-  await makeMonths(target.pool, nowMs, oldest ? Math.min(nowMs, Number(oldest) * 3_600_000) : nowMs);
+  await makeMonths(target.pool, nowMs, oldest ? Math.min(nowMs, Number(oldest) * HOUR_MS) : nowMs);
   const client = await target.pool.connect();
   try {
     await client.query("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0");

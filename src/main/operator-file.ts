@@ -2,6 +2,7 @@
 // (interfaces.md §2). A new key at each start; the one before is revoked, and its own when the gateway stops. In a store that
 // several gateways share the next start may have another directory: there a key lasts no longer than somebody renews it, so
 // that of a gateway that was killed ends by itself.
+import { DAY_MS } from "../domain/durations.ts";
 import { byItself, START } from "../domain/actor.ts";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ import { within } from "../lib/within.ts";
 import { createManagementKey, renewManagementKey, revokeManagementKey } from "../registry/management-keys.ts";
 
 const NAME = "operator.json";
-const LIVES_MS = 24 * 3_600_000;
+const LIVES_MS = DAY_MS;
 /** Often: a clock that is set right leaves the command line outside for so long at most. */
 const RENEW_EVERY_MS = 600_000;
 

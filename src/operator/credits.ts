@@ -6,7 +6,8 @@ import type { GrantCredits, RefundCredits } from "../api/shapes/record-inputs.ts
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { addUsd, formatUsd, MAX_NANO_USD, type NanoUsd, ZERO_USD } from "../domain/money.ts";
 import { Refusal } from "../domain/refusals.ts";
-import type { BalanceRecord, Ledger } from "../ledger/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { BalanceRecord } from "../ledger/records.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { readUsd } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";

@@ -1,5 +1,6 @@
 // Logins of the command line, and the management keys that come of them (RFC 8628, docs/decisions/0015-device-login.md): a
 // code is asked for by a terminal, approved by a person, and fetched once. Its rows are src/registry/device-logins.ts.
+import { DAY_MS } from "../domain/durations.ts";
 import { createHash, randomBytes } from "node:crypto";
 import type { From } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
@@ -64,7 +65,7 @@ const REMEMBERED_MS = 60 * 60_000;
 /** What a clock and a network may shorten between two polls. */
 const EARLY_MS = 500;
 const KEY_DAYS = 30;
-const KEY_MS = KEY_DAYS * 86_400_000;
+const KEY_MS = KEY_DAYS * DAY_MS;
 /** Neither vowels, which make words, nor digits, which are taken for letters (RFC 8628 §6.1). */
 const LETTERS = "BCDFGHJKLMNPQRSTVWXZ";
 

@@ -1,5 +1,6 @@
 // Keeps the request log of requests that held nothing: gathered in memory, written once a second in one transaction, never
 // on a request's way. A flood of refusals must not fill the store: beyond their quota they are counted in one row.
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import type { RequestLogEntry } from "../domain/request-log.ts";
 import { isOverloaded } from "../domain/overloaded.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -9,8 +10,8 @@ import { RequestLogQuota, type RequestLogRow } from "../limits/request-log-quota
 
 const FLUSH_MS = 1000;
 const ROOM = 500;
-const KEPT_MS = 30 * 86_400_000;
-const SWEEP_EVERY_MS = 3_600_000;
+const KEPT_MS = 30 * DAY_MS;
+const SWEEP_EVERY_MS = HOUR_MS;
 /** Deleted by one write at most; the next one goes on. */
 const SWEPT_AT_ONCE = 5_000;
 

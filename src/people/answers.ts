@@ -1,15 +1,16 @@
 // Answers to forms by their key, kept in the store of people, so that a form which is sent twice acts once on whichever
 // worker it lands.
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { People } from "./people.ts";
 import type { RememberedRow } from "./schema.ts";
 import type { SignIn } from "./sign-in.ts";
 
 const MODEL = "rememberedAnswer";
-const KEPT_MS = 86_400_000;
+const KEPT_MS = DAY_MS;
 /** Whoever died while its form ran gives it back after this. */
 const RUNS_MS = 60_000;
-const SWEEP_EVERY_MS = 3_600_000;
+const SWEEP_EVERY_MS = HOUR_MS;
 
 export function answers(
   { records }: Pick<SignIn, "records">,

@@ -1,8 +1,9 @@
 // The token of the first-run link: its end, signed with the secret of the data directory. Every worker of the store knows
 // it without keeping it; that it works once is the store's word, since it makes only the first account.
+import { HOUR_MS } from "../domain/durations.ts";
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-const OPEN_MS = 3_600_000;
+const OPEN_MS = HOUR_MS;
 
 /** A token that ends in an hour. */
 export function firstRunToken(secret: string, nowMs: number): string {

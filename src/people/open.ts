@@ -1,4 +1,5 @@
 // People, put together: the sign-in library with its store, memberships, invitations, the first-run link.
+import { DAY_MS } from "../domain/durations.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { Arrival, Invitation, NewAccount, People, Visitor } from "./people.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -167,7 +168,7 @@ function welcome(on: SignIn, { secret, clock, slowDown }: WelcomeOn): People["we
 }
 
 const FIRST_ACCOUNT = "first-account";
-const FOR_EVER_MS = 100 * 365 * 86_400_000;
+const FOR_EVER_MS = 100 * 365 * DAY_MS;
 
 const reserveFirst = ({ internal }: SignIn): Promise<boolean> =>
   internal.reserveVerificationValue({

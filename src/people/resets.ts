@@ -1,5 +1,6 @@
 // For those who cannot sign in any more: an operator makes a link that sets a new password, once, within an hour, for as long
 // as they are one (docs/decisions/0018-authority-is-of-persons.md).
+import { HOUR_MS } from "../domain/durations.ts";
 import { INSTALLATION } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { People, Visitor } from "./people.ts";
@@ -8,7 +9,7 @@ import { tokenDigest, newToken } from "./invitations.ts";
 import { endResetLinks, RESET } from "./reset-links.ts";
 import type { SignIn } from "./sign-in.ts";
 
-const OPEN_MS = 3_600_000;
+const OPEN_MS = HOUR_MS;
 const PROVIDER = "credential";
 
 type Resets = Pick<People, "removeTwoFactor" | "reset" | "resetToken">;

@@ -3,7 +3,8 @@
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
 import { printDay } from "../domain/print.ts";
-import type { RequestRecord, Reader } from "../ledger/ledger.ts";
+import type { Reader } from "../ledger/ledger.ts";
+import type { RequestRecord } from "../ledger/records.ts";
 import { findRequest } from "../ledger/requests.ts";
 import { ask, numberOf, orNull, placesFrom, type SqlRow, sumColumns, sumOf, textOf } from "../store/sql.ts";
 
@@ -53,7 +54,7 @@ export const readUsageRows = (on: Reader, filter: UsageFilter): Promise<UsageRow
     return rows.length === 0 && filter.groupBy === undefined ? [NO_USAGE] : rows.map(rowOf);
   });
 
-/** What each of these organizations was charged for requests admitted since then, as `readUsage` counts; none where nothing. */
+/** What each of these organizations was charged for requests admitted since then, as `readUsageRows` counts; none where nothing. */
 export const readSpent = (
   on: Reader,
   organizationIds: readonly string[],

@@ -1,5 +1,6 @@
 // The releases of a gateway without any configuration (interfaces.md §3): four demo models on the built-in simulator,
 // signed with a key drawn from the data key, which all gateways of a store share, and renewed before they expire.
+import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { byItself } from "../domain/actor.ts";
 import { createHmac, createPrivateKey } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -17,11 +18,10 @@ import { signRelease } from "./signature.ts";
 
 /** Of earlier programs: a key of one data directory alone. */
 const KEY_FILE = "demo-release.private.jwk";
-const DAY_MS = 86_400_000;
 const LIFETIME_MS = 30 * DAY_MS;
 /** Renewed when less than this is left. */
 const RENEW_BEFORE_MS = 7 * DAY_MS;
-const CHECK_EVERY_MS = 3_600_000;
+const CHECK_EVERY_MS = HOUR_MS;
 
 const base = {
   provider: "simulator",

@@ -1,5 +1,6 @@
 // Signed releases: compact JWS, EdDSA only, typ and kid checked, trusted keys only (interfaces.md §4, hardening S33).
 // Verification reads the header first and refuses before any key is used on what it did not ask for.
+import { DAY_MS } from "../domain/durations.ts";
 import { printTime } from "../domain/print.ts";
 import { type CryptoKey, decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
@@ -13,7 +14,7 @@ const ISSUER = "tollgate";
 /** A signer's clock may be this far ahead of ours. */
 const CLOCK_SKEW_MS = 300_000;
 /** Longer than this is not a lifetime but a forgotten key. */
-const LIFETIME_MAX_MS = 400 * 86_400_000;
+const LIFETIME_MAX_MS = 400 * DAY_MS;
 
 /** What a verified JWS says. */
 export interface ReleaseClaims {

@@ -4,7 +4,7 @@ import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kyse
 import type { z } from "zod";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import { FIRST_SURFACE } from "../domain/surfaces.ts";
-import { OWNER_LOST } from "../ledger/ledger.ts";
+import { OWNER_LOST } from "../ledger/records.ts";
 import { from, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";

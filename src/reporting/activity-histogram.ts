@@ -4,7 +4,7 @@ import type * as spendShapes from "../api/shapes/spend.ts";
 import { ACTIVITY_STATES } from "../domain/activity-states.ts";
 import type { z } from "zod";
 import { printTime } from "../domain/print.ts";
-import { OWNER_LOST } from "../ledger/ledger.ts";
+import { OWNER_LOST } from "../ledger/records.ts";
 import type { Clock } from "../lib/clock.ts";
 import { exact, exactTotal, from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";

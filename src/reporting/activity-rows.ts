@@ -7,7 +7,7 @@ import { printTime } from "../domain/print.ts";
 import type { Release } from "../domain/release.ts";
 import { SEVERAL_KEYS } from "../domain/request-log.ts";
 import { surfaceOfCell } from "../domain/surfaces.ts";
-import { OWNER_LOST } from "../ledger/ledger.ts";
+import { OWNER_LOST } from "../ledger/records.ts";
 import { legibleClasses } from "../ledger/usage-classes.ts";
 import { isSet, numberOrNull } from "../store/query.ts";
 import type { Tables } from "../store/tables.ts";

@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { formatUsd, maxUsd, type NanoUsd, subUsd } from "../domain/money.ts";
 import type { Price } from "../domain/price.ts";
 import type { Release } from "../domain/release.ts";
-import type { RequestRecord } from "../ledger/ledger.ts";
+import type { RequestRecord } from "../ledger/records.ts";
 import {
   areCounts,
   fineSum,

@@ -2,7 +2,7 @@
 import type { RequestJson } from "../api/shapes/requests.ts";
 import type * as spendShapes from "../api/shapes/spend.ts";
 import type { z } from "zod";
-import type { AttemptRecord, Doubt, RequestRecord } from "../ledger/ledger.ts";
+import type { AttemptRecord, Doubt, RequestRecord } from "../ledger/records.ts";
 
 type Attempt = RequestJson["attempts"][number];
 type Judged = z.output<typeof spendShapes.activityDetail>["attempts"][number];

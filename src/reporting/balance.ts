@@ -1,7 +1,7 @@
 // What an organization has, as every surface prints it.
 import type { BalanceJson } from "../api/shapes/records.ts";
 import { formatUsd } from "../domain/money.ts";
-import type { BalanceRecord } from "../ledger/ledger.ts";
+import type { BalanceRecord } from "../ledger/records.ts";
 
 export const printBalance = (balance: BalanceRecord): BalanceJson => ({
   org: balance.organizationId,

@@ -1,4 +1,5 @@
 // What ends soon, or has ended and nobody renewed it: releases, entitlements, keys. The soonest first.
+import { DAY_MS } from "../domain/durations.ts";
 import { type Expression, sql as fragment } from "kysely";
 import type { z } from "zod";
 import type * as homeShapes from "../api/shapes/home.ts";
@@ -26,9 +27,9 @@ interface Ending {
   atMs: number;
 }
 
-const SOON_MS = 14 * 86_400_000;
+const SOON_MS = 14 * DAY_MS;
 /** What ended longer ago is over, not a thing to do; a release that nobody renewed still closes its route. */
-const PAST_MS = 7 * 86_400_000;
+const PAST_MS = 7 * DAY_MS;
 const SHOWN = 20;
 
 export async function endingSoon(on: EndingPorts): Promise<Row[]> {

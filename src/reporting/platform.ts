@@ -4,7 +4,7 @@ import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { OWNER_LOST } from "../ledger/ledger.ts";
+import { OWNER_LOST } from "../ledger/records.ts";
 import type { Clock } from "../lib/clock.ts";
 import { from, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";

@@ -6,7 +6,7 @@ import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
 import { formatUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
 import type { People } from "../people/people.ts";
-import type { Doubt } from "../ledger/ledger.ts";
+import type { Doubt } from "../ledger/records.ts";
 import { attemptsIn } from "../ledger/unreadable.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Breakers } from "../releases/breakers.ts";

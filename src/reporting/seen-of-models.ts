@@ -1,5 +1,6 @@
 // What an organization's own requests lately saw of each model: how often it answered, how soon. Its own alone: what others
 // meet is nobody's business, and nobody's requests make a model look bad to somebody else.
+import { DAY_MS } from "../domain/durations.ts";
 import type * as catalogueShapes from "../api/shapes/catalogue.ts";
 import type { z } from "zod";
 import type { Clock } from "../lib/clock.ts";
@@ -14,7 +15,7 @@ export interface SeenPorts {
   clock: Clock;
 }
 
-const SEEN_MS = 7 * 86_400_000;
+const SEEN_MS = 7 * DAY_MS;
 /** One walk along the primary key, from the newest: a page that is open everywhere costs no more with a million requests. */
 const SEEN_AT_MOST = 2000;
 

@@ -1,4 +1,5 @@
 // How the store is doing: its schema, how fast it commits, its upkeep, and on PostgreSQL the gateways that share it.
+import { DAY_MS } from "../domain/durations.ts";
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -14,7 +15,7 @@ type Mine = Pick<
   "schema_version" | "last_sweep_at" | "backup" | "clock_offset_ms" | "commits" | "gateways"
 >;
 
-const BACKUP_WITHIN_MS = 7 * 86_400_000;
+const BACKUP_WITHIN_MS = 7 * DAY_MS;
 
 export interface StoreHealthPorts {
   /** What `db backup` last wrote from this gateway's directory. */

@@ -1,5 +1,6 @@
 // Whether today is unlike other days, and whose it is (docs/decisions/0057-what-an-overview-dares-to-say.md): from the hourly
 // roll-ups, whole numbers all the way. It says nothing where there is too little to compare with.
+import { DAY_MS } from "../domain/durations.ts";
 import { formatUsd, type NanoUsd, nanoUsd, subUsd } from "../domain/money.ts";
 import { sql as fragment } from "kysely";
 import type { z } from "zod";
@@ -14,7 +15,6 @@ import { dayOf } from "./windows.ts";
 type UnusualDay = NonNullable<z.output<typeof spendShapes.overview>["unusual"]>;
 
 const HOURS = 24;
-const DAY_MS = HOURS * 3_600_000;
 /** Days before today that are looked at. */
 const HISTORY_DAYS = 28;
 /** Of which so many were used at all: fewer make no habit. */

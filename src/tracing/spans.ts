@@ -5,7 +5,8 @@ import { ATTRIBUTE, operationOf, SPAN } from "../domain/telemetry-names.ts";
 import type { Format } from "../gateway/formats/format.ts";
 import type { Admitted } from "../gateway/hold.ts";
 import { newSpanId, type RequestTrace } from "../gateway/trace.ts";
-import type { AttemptRecord, Settlement, TokenUsage, Voiding } from "../ledger/ledger.ts";
+import type { Settlement, Voiding } from "../ledger/ledger.ts";
+import type { AttemptRecord, TokenUsage } from "../ledger/records.ts";
 import type { Attributes, Span } from "./otlp.ts";
 
 /** A request whose hold was resolved. */

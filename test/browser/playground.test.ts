@@ -7,7 +7,7 @@ import { path } from "../../dashboard/path-builder.ts";
 import { answerTexts } from "../../dashboard/components/texts.ts";
 import { playgroundTexts as words } from "../../dashboard/pages/playground/texts.ts";
 import { formatUsd, type NanoUsd, parseUsd } from "../../src/domain/money.ts";
-import type { RequestRecord } from "../../src/ledger/ledger.ts";
+import type { RequestRecord } from "../../src/ledger/records.ts";
 import { type Browser, newMember } from "../support/browser.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, startDashboard, type Visitor } from "./dashboard.ts";

@@ -54,8 +54,10 @@ test("a flood of prompts to be counted delays nobody else's answers, and takes b
     for (let calls = 0; calls < 40; calls += 1) alone.push(await call());
 
     const text = ideographs(CHARACTERS);
+    // As every SDK does: who wants the connection closed and is refused while still sending may meet its end before the answer.
+    const stays = { connection: "keep-alive" };
     const aside = (model: string, secret: string) =>
-      gateway.chat(secret, { model, messages: [{ role: "user", content: text }], max_tokens: 100 });
+      gateway.chat(secret, { model, messages: [{ role: "user", content: text }], max_tokens: 100 }, stays);
     let flooding = true;
     const flood = Promise.all(
       Array.from({ length: FLOOD }, (_, index) =>
@@ -75,11 +77,7 @@ test("a flood of prompts to be counted delays nobody else's answers, and takes b
     console.info(
       `alone p50 ${p50(alone)} p99 ${before} ms; flooded p50 ${p50(flooded)} p99 ${during} ms of ${flooded.length}; at most ${Math.round(mostBytes / 2 ** 20)} MB`,
     );
-    // Who is refused while still sending may meet the end of the connection before the answer.
-    for (const { status, error } of refused)
-      if (status === null) expect(error).toMatch(/EPIPE|ECONNRESET/);
-      else expect([400, 402, 429]).toContain(status);
-    expect(refused.filter(({ status }) => status === null).length).toBeLessThan(FLOOD / 4);
+    for (const { status } of refused) expect([400, 402, 429]).toContain(status ?? 0);
     expect(during).toBeLessThan(Math.max(3 * before, 1_000));
     expect(mostBytes).toBeLessThan(1.5 * 2 ** 30);
     expect(await gateway.admin("GET", "/ledger/audit")).toMatchObject({ ok: true, violations: [] });

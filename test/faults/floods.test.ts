@@ -195,21 +195,25 @@ test.each([" ", "\n", '{"choices":['])(
   2 * PATIENT_MS,
 );
 
-const text = (): Buffer => Buffer.alloc(FLOOD_BYTES, "data:\n");
+/** Made at the first use: that takes a while. */
+function bomb(compress: (text: Buffer) => Buffer): () => Buffer {
+  let made: Buffer | null = null;
+  return () => (made ??= compress(Buffer.alloc(FLOOD_BYTES, "data:\n")));
+}
 const BOMBS: [string, () => Buffer][] = [
-  ["gzip", () => gzipSync(text())],
-  ["br", () => brotliCompressSync(text(), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
-  ["zstd", () => zstdCompressSync(text())],
+  ["gzip", bomb(gzipSync)],
+  ["br", bomb((text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }))],
+  ["zstd", bomb(zstdCompressSync)],
 ];
 
 for (const [coding, compressed] of BOMBS)
   test.each([true, false])(
     `400 MB in a little ${coding}, streamed %p, do not become 400 MB`,
     async (stream) => {
-      const bomb = compressed();
-      const head = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-encoding: ${coding}\r\ncontent-length: ${bomb.byteLength}\r\n\r\n`;
+      const bytes = compressed();
+      const head = `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-encoding: ${coding}\r\ncontent-length: ${bytes.byteLength}\r\n\r\n`;
       answer = (socket) => {
-        socket.write(Buffer.concat([Buffer.from(head), bomb]));
+        socket.write(Buffer.concat([Buffer.from(head), bytes]));
       };
       // The second on a connection that stands, so that its head and its body arrive as one.
       for (let call = 0; call < 2; call += 1) {
@@ -222,6 +226,23 @@ for (const [coding, compressed] of BOMBS)
     },
     2 * PATIENT_MS,
   );
+
+test.each(BOMBS)(
+  "a refusal that %s makes large is read as far as refusals go, and no more of it is made",
+  async (coding, compressed) => {
+    const bytes = compressed();
+    const head = `HTTP/1.1 400 Bad Request\r\ncontent-encoding: ${coding}\r\ncontent-length: ${bytes.byteLength}\r\n\r\n`;
+    answer = (socket) => {
+      socket.write(Buffer.concat([Buffer.from(head), bytes]));
+    };
+    for (let call = 0; call < 3; call += 1) {
+      const { outcome, grownBytes } = await measured(() => gateway.chat(customer, hello("patient-1")));
+      expect(outcome.status).toBe(502);
+      expect(grownBytes).toBeLessThan(100 * 1024 * 1024);
+    }
+  },
+  2 * PATIENT_MS,
+);
 
 test("an event without end behind delivered text breaks the stream, charged for the text", async () => {
   answer = (socket) => flood(socket, STREAM_HEAD + said, "data:\n");

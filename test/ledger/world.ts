@@ -5,14 +5,8 @@ import { nanoUsd, type NanoUsd, ZERO_USD } from "../../src/domain/money.ts";
 import { exactPrice, type PublishedPrice } from "../../src/domain/price.ts";
 import { Refusal } from "../../src/domain/refusals.ts";
 import type { Manifest, Release } from "../../src/domain/release.ts";
-import type {
-  AdmissionDecision,
-  AdmissionRequest,
-  AttemptRecord,
-  Ledger,
-  ResolveOutcome,
-  TokenUsage,
-} from "../../src/ledger/ledger.ts";
+import type { AdmissionDecision, AdmissionRequest, Ledger, ResolveOutcome } from "../../src/ledger/ledger.ts";
+import type { AttemptRecord, TokenUsage } from "../../src/ledger/records.ts";
 import { mintKey } from "../../src/registry/secret.ts";
 import { newId, newRequestId } from "../../src/lib/id.ts";
 import type { TestClock } from "../support/clock.ts";

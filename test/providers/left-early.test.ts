@@ -1,7 +1,7 @@
 // A client that leaves before the first word: what its provider told by then is charged, and nothing where nothing was told
 // (money.md §4).
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { RequestRecord } from "../../src/ledger/ledger.ts";
+import type { RequestRecord } from "../../src/ledger/records.ts";
 import { waitFor } from "../support/wait.ts";
 import { candidate, chunk, events, question, type Scripted, started, startScripted } from "./scripted.ts";
 

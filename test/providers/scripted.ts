@@ -6,7 +6,7 @@ import { google } from "../../src/providers/google/kind.ts";
 import type { ProviderKind } from "../../src/providers/kind.ts";
 import { DIALECTS } from "../../src/providers/openai/dialects.ts";
 import { eventFrame, exceptionFrame } from "../../src/providers/simulator/bedrock/frame.ts";
-import type { RequestRecord } from "../../src/ledger/ledger.ts";
+import type { RequestRecord } from "../../src/ledger/records.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { onProvider, PREVIEW_V1, type TestManifest, VECTORS } from "../support/models.ts";
 

@@ -66,7 +66,7 @@ export const disableRouteInput = z
   .strictObject({ route, reason: name.nullable().default(null) })
   .meta({ id: "DisableRoute" });
 
-export const resetRecordInput = z
+export const resetLinkInput = z
   .strictObject({
     person: line(254).describe("An account's id or address."),
     two_factor: z.boolean().default(false).describe("Also take the second factor and passkeys away."),
@@ -88,5 +88,5 @@ export type RefundCredits = z.output<typeof refundCreditsInput>;
 export type ResolveRequest = z.output<typeof resolveRequestInput>;
 export type RequestEntitlement = z.output<typeof requestEntitlementInput>;
 export type DisableRoute = z.output<typeof disableRouteInput>;
-export type ResetPerson = z.output<typeof resetRecordInput>;
+export type ResetPerson = z.output<typeof resetLinkInput>;
 export type UsageRecordsQuery = z.output<typeof usageRecordsQuery>;

@@ -4,7 +4,7 @@
 import type { ChatRequest } from "../../domain/chat-request.ts";
 import type { ShownIn } from "../../domain/credential.ts";
 import type { Refusal } from "../../domain/refusals.ts";
-import type { TokenUsage } from "../../ledger/ledger.ts";
+import type { TokenUsage } from "../../ledger/records.ts";
 import type { Answer, FinishReason, Part } from "../../providers/provider.ts";
 
 export interface Format {

@@ -1,5 +1,6 @@
 // The door of the API, one for both ways in: who an endpoint says may call it is decided here, before anything of it runs. A
 // session comes by its cookie, a management key as an operator; what a stranger asks about does not exist.
+import { HOUR_MS } from "../../domain/durations.ts";
 import type { Caller, PersonCaller, Who } from "../../api/endpoint.ts";
 import type { Actor } from "../../domain/actor.ts";
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
@@ -8,7 +9,7 @@ import { ACTIONS, type Action, allowance, type Standing } from "../../domain/rol
 import type { SignedIn } from "../../people/people.ts";
 
 /** Changes of money, keys and people ask for a sign-in that is not older (dashboard.md §8). */
-const FRESH_MS = 12 * 3_600_000;
+const FRESH_MS = 12 * HOUR_MS;
 const DELICATE = new Set<Action>([
   "keys.change",
   "limits.change",

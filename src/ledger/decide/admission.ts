@@ -1,6 +1,7 @@
 // COMMIT 1 as a decision: the order of money.md §7, first refusal wins. What is refused holds
 // nothing; what is admitted moves the hold from available to held and freezes the release it is priced by. Holds that
 // the caller's gateway has counted meanwhile are lowered first.
+import { DAY_MS } from "../../domain/durations.ts";
 import { addUsd, type NanoUsd } from "../../domain/money.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import type { AccountPostings } from "../commit/account-postings.ts";
@@ -26,7 +27,7 @@ type Admitted = Extract<AdmissionDecision, { kind: "admitted" }>;
 type Route = AdmissionPlan["routes"][number];
 
 /** A slack on top of retention, for requests that end late, before a claim row may be purged. */
-const PURGE_SLACK_MS = 86_400_000;
+const PURGE_SLACK_MS = DAY_MS;
 
 export function decideAdmission(batch: BatchState, admission: AdmissionRequest): DecidedAdmission {
   const { credential, asked } = admission;

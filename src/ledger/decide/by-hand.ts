@@ -4,7 +4,8 @@ import type { Actor } from "../../domain/actor.ts";
 import { formatUsd, ZERO_USD } from "../../domain/money.ts";
 import { type OpenRequest, release, settle } from "./resolution.ts";
 import type { BatchState } from "../commit/batch-state.ts";
-import { type EndingByHand, type EndedByHand, OWNER_LOST } from "../ledger.ts";
+import type { EndingByHand, EndedByHand } from "../ledger.ts";
+import { OWNER_LOST } from "../records.ts";
 import { rowId } from "../rows.ts";
 import { missingBalance } from "../unreadable.ts";
 

@@ -1,6 +1,6 @@
 // What an audit has checked and found: counts and time per invariant, and every violation with both numbers (money.md
 // §5). The time since the last word is what the invariant of this one took: checks come one after the other.
-import type { AuditReport } from "../ledger.ts";
+import type { AuditReport } from "../records.ts";
 
 /** Above this many violations of one invariant only the count goes on. */
 const SHOWN_PER_INVARIANT = 100;

@@ -1,5 +1,6 @@
 // Every request by itself: its charge within its hold and recomputed from its tokens and frozen release, attempts after
 // admission, the stored answer's cost, nothing running past its time (I7, I8, I9, I11, I13 of money.md §5).
+import { HOUR_MS } from "../../domain/durations.ts";
 import type { Evidence } from "../../domain/gateway-object.ts";
 import { type NanoUsd, usdJsonNumber } from "../../domain/money.ts";
 import { printTime } from "../../domain/print.ts";
@@ -11,7 +12,7 @@ import type { KnownClasses } from "../../domain/token-classes.ts";
 import { type Loaded, widthOf } from "../column-loads.ts";
 import { AUDITED } from "../columns.ts";
 import { lastTold } from "../last-told.ts";
-import type { AttemptRecord } from "../ledger.ts";
+import type { AttemptRecord } from "../records.ts";
 import { attemptsIn } from "../unreadable.ts";
 import { legibleClasses } from "../usage-classes.ts";
 import type { Findings } from "./findings.ts";
@@ -19,7 +20,7 @@ import type { Findings } from "./findings.ts";
 /** A request may outlive its deadline while its owner tries to end it, and a provider is asked (money.md §9). */
 const LATE_AT_MOST_MS = 15 * 60_000 + 60_000;
 /** Admission stamps are lifted to the organization's newest when the clock was set back (money.md §2). */
-const CLOCK_SLACK_MS = 3_600_000;
+const CLOCK_SLACK_MS = HOUR_MS;
 
 export interface AuditedRequest
   extends Omit<Loaded<typeof AUDITED>, "state" | "evidence" | "attempts" | "usageClasses"> {

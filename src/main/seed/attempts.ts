@@ -1,6 +1,6 @@
 // What a seeded request's calls to providers looked like: the one that served, and those that were left before it.
 import type { Release } from "../../domain/release.ts";
-import type { AttemptRecord } from "../../ledger/ledger.ts";
+import type { AttemptRecord } from "../../ledger/records.ts";
 import type { Chance } from "./chance.ts";
 import type { SeededRequest } from "./traffic.ts";
 

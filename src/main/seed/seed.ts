@@ -1,6 +1,6 @@
 // Fills a new store with organizations that are lived in: through the ledger, the registry and the rooms that a gateway
 // has, in the order of time, on a clock that is moved from one thing to the next. Its books are clean, its receipts verify.
-import { DAY_MS } from "../../domain/durations.ts";
+import { DAY_MS, HOUR_MS } from "../../domain/durations.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../../config/config.ts";
@@ -44,7 +44,7 @@ import { expectedSpend, instantAt, planTraffic, type SeededRequest, type SeededT
 /** Between two looks of the room that watches the alert rules. */
 const WATCH_EVERY_MS = DAY_MS / 8;
 /** Before the first request: organizations, keys and releases are there by then. */
-const BEFORE_MS = 3_600_000;
+const BEFORE_MS = HOUR_MS;
 const LOGGED_AT_ONCE = 200;
 /** Days go by in a second here: what outlives its promise is deleted as it goes. */
 const SWEEP_EVERY_MS = 300;

@@ -4,7 +4,7 @@ import { HOUR_MS } from "../../domain/durations.ts";
 import { exactPrice } from "../../domain/price.ts";
 import type { RefusalCode } from "../../domain/refusals.ts";
 import { ZERO_USD, addUsd, nanoUsd, type NanoUsd } from "../../domain/money.ts";
-import type { TokenUsage } from "../../ledger/ledger.ts";
+import type { TokenUsage } from "../../ledger/records.ts";
 import { chargeOf } from "../../pricing/charge.ts";
 import { CAST, type SeededKey, type SeededOrganization } from "./cast.ts";
 import { SEEDED_MODELS, type SeededModel } from "./catalogue.ts";

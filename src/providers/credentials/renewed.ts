@@ -1,9 +1,10 @@
 // Something that proves us for a while: kept, renewed before it ends, and asked for once however many calls wait. What cannot be
 // had is proof that nothing was sent (money.md §2).
+import { HOUR_MS } from "../../domain/durations.ts";
 import { Failure } from "../failure.ts";
 
 /** Whatever it says: it is asked for again after this time. */
-const LIFE_MAX_MS = 12 * 3_600_000;
+const LIFE_MAX_MS = 12 * HOUR_MS;
 /** From here on it is renewed beside the calls that still go out with it. */
 const EARLY_MS = 5 * 60_000;
 /** From here on no call goes out with it: clocks and the way there take time. */

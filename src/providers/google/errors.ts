@@ -1,5 +1,6 @@
 // An error as Google's APIs say it, in a refusing reply, a list of one, or an event, as the one error that all shapes share
 // (wire.md §8.3).
+import { HOUR_MS } from "../../domain/durations.ts";
 import type { UpstreamError } from "../codec.ts";
 import type { FailureCause } from "../failure.ts";
 import { isObject, readJson } from "../http/json.ts";
@@ -44,7 +45,7 @@ function causeOf(reason: string, message: string): FailureCause | null {
 }
 
 /** A quota of a day comes back when the day is over, whatever `RetryInfo` says beside it. */
-const DAY_RETRY_MS = 3_600_000;
+const DAY_RETRY_MS = HOUR_MS;
 
 function retryAfter(details: readonly Record<string, unknown>[]): number | null {
   const delay = details.map(({ retryDelay }) => retryDelay).find((one) => typeof one === "string");

@@ -1,6 +1,7 @@
 // What an upstream's refusal means (wire.md §8.3): the cause, and whether it proves that nothing ran. A status decides
 // alone; words only tell the kinds of 400 apart, and error events that have no status. Provider texts stay here: they may
 // quote keys or prompts (S14, S36).
+import { HOUR_MS } from "../../domain/durations.ts";
 import type { Codec, UpstreamError } from "../codec.ts";
 import { Failure, type FailureCause, type UpstreamReply } from "../failure.ts";
 import { fitToShow } from "./words.ts";
@@ -155,7 +156,7 @@ const isAboutPolicy = ({ code, message }: UpstreamError): boolean =>
     message,
   );
 
-const RETRY_AFTER_MAX_MS = 3_600_000;
+const RETRY_AFTER_MAX_MS = HOUR_MS;
 
 /** `retry-after-ms`, or `Retry-After` in seconds or as a date; milliseconds. */
 function retryAfter(headers: Headers): number | null {

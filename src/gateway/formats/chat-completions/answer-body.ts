@@ -2,7 +2,7 @@
 // key keeps these exact bytes.
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { Answer, AnswerChoice } from "../../../providers/provider.ts";
-import type { TokenUsage } from "../../../ledger/ledger.ts";
+import type { TokenUsage } from "../../../ledger/records.ts";
 import type { AnswerHead, AnswerFigures } from "../format.ts";
 
 /** The id of a completion: the request's digits under another name (wire.md, head). */

@@ -1,5 +1,5 @@
 // `usage` in the vendor's words: what was read from caches and written to them stands beside `input_tokens`, not inside.
-import type { TokenUsage } from "../../../ledger/ledger.ts";
+import type { TokenUsage } from "../../../ledger/records.ts";
 
 export function usageOfMessage(usage: TokenUsage): Record<string, unknown> {
   const { promptTokens, completionTokens, reasoningTokens } = usage;

@@ -2,7 +2,7 @@
 // the two that grow, are not repeated: who sent them has them, and each stream would say them three times.
 import { isPresent, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
-import type { TokenUsage } from "../../../ledger/ledger.ts";
+import type { TokenUsage } from "../../../ledger/records.ts";
 import type { FinishReason } from "../../../providers/provider.ts";
 import type { AnswerHead } from "../format.ts";
 

@@ -1,5 +1,6 @@
 // Figures that must agree between tables, on PostgreSQL (I3–I6, I10, I14–I17, I19, I20 of money.md §5). Each check is one
 // query of rows (organization, request, expected, found); those whose last two differ are violations.
+import { type Booked, ENDED, instantsOf } from "../booked.ts";
 import type { Findings } from "../findings.ts";
 import { int, textOrNull } from "../../cell.ts";
 import { type Asking, askOnce } from "../../postgres/query.ts";
@@ -23,9 +24,6 @@ const referenceOf = (row: "t" | "r"): string =>
 const LAST_HOUR = 70_000_000;
 
 const WRITTEN = WRITTEN_TOKENS.postgresql;
-
-/** When a request ended, and in which transaction. */
-const ENDED = { txn: "closed_txn", at: "ended_at" };
 
 const CHECKS: readonly Check[] = [
   {
@@ -252,23 +250,14 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-interface Booked {
-  txn: string;
-  /** When the requests say that it was; null where they do not say. */
-  at: string | null;
-  amount: string;
-  which: string;
-}
-
 /** Entries of a kind against the requests that name their transaction: count, sum and time, both ways. Zero amounts have no entry. */
 function entriesOfTransaction(kind: string, { txn, at, amount, which }: Booked): string {
-  const times = (column: string): string => `min(${column}) || '-' || max(${column})`;
   return `
     WITH asked AS (
-      SELECT org_id, ${txn} AS txn, sum(${amount}) AS amount, count(*) AS requests, ${at === null ? "''" : times(at)} AS at
+      SELECT org_id, ${txn} AS txn, sum(${amount}) AS amount, count(*) AS requests, ${instantsOf(at)} AS at
       FROM request WHERE ${which} AND ${amount} > 0 GROUP BY 1, 2),
     booked AS (
-      SELECT org_id, txn, sum(amount) AS amount, sum(requests) AS requests, ${at === null ? "''" : times("at")} AS at
+      SELECT org_id, txn, sum(amount) AS amount, sum(requests) AS requests, ${instantsOf(at && "at")} AS at
       FROM ledger_entry WHERE kind = '${kind}' GROUP BY 1, 2)
     SELECT org_id, NULL, coalesce(a.requests || ' of ' || a.amount || ' at ' || coalesce(a.at, '?'), 'no entry'),
       coalesce(b.requests || ' of ' || b.amount || ' at ' || b.at, 'no entry')

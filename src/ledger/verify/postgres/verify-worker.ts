@@ -6,7 +6,7 @@ import { auditReleases } from "../releases.ts";
 import { runOnPostgres } from "../../../store/postgres-sql.ts";
 import { auditChains, auditRequests } from "./rows.ts";
 import { auditSums } from "./sums.ts";
-import type { AuditReport } from "../../ledger.ts";
+import type { AuditReport } from "../../records.ts";
 
 export interface PostgresAuditQuestion {
   url: string;

@@ -1,6 +1,6 @@
 // The audit of a PostgreSQL store, in a thread of its own beside traffic, on one instant of it (money.md §5).
 import { ownThread } from "../../../lib/program.ts";
-import type { AuditReport } from "../../ledger.ts";
+import type { AuditReport } from "../../records.ts";
 import type { PostgresAuditAnswer, PostgresAuditQuestion } from "./verify-worker.ts";
 
 /** Checks every invariant. Rejects when the store cannot be read. */

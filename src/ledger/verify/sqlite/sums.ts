@@ -1,6 +1,7 @@
 // Figures that must agree between tables (I3–I6, I10, I14–I17, I19, I20 of money.md §5). Each check is one query that returns
 // the rows that do not agree: organization, request, expected, found.
 import type { Database } from "bun:sqlite";
+import { type Booked, ENDED, instantsOf } from "../booked.ts";
 import type { Findings } from "../findings.ts";
 import { type Cell, int, textOrNull } from "../../cell.ts";
 import { saturatedSum } from "../../sqlite/saturated-sum.ts";
@@ -16,9 +17,6 @@ interface Check {
 }
 
 const WRITTEN = WRITTEN_TOKENS.sqlite;
-
-/** When a request ended, and in which transaction. */
-const ENDED = { txn: "closed_txn", at: "ended_at" };
 
 const CHECKS: readonly Check[] = [
   {
@@ -233,23 +231,14 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-interface Booked {
-  txn: string;
-  /** When the requests say that it was; null where they do not say. */
-  at: string | null;
-  amount: string;
-  which: string;
-}
-
 /** Entries of a kind against the requests that name their transaction: count, sum and time, both ways. Zero amounts have no entry. */
 function entriesOfTransaction(kind: string, { txn, at, amount, which }: Booked): string {
-  const times = (column: string): string => `min(${column}) || '-' || max(${column})`;
   return `
     WITH asked AS (
-      SELECT org_id, ${txn} AS txn, ${saturatedSum(amount)} AS amount, count(*) AS requests, ${at === null ? "''" : times(at)} AS at
+      SELECT org_id, ${txn} AS txn, ${saturatedSum(amount)} AS amount, count(*) AS requests, ${instantsOf(at)} AS at
       FROM request WHERE ${which} AND ${amount} > 0 GROUP BY 1, 2),
     booked AS (
-      SELECT org_id, txn, ${saturatedSum("amount")} AS amount, ${saturatedSum("requests")} AS requests, ${at === null ? "''" : times("at")} AS at
+      SELECT org_id, txn, ${saturatedSum("amount")} AS amount, ${saturatedSum("requests")} AS requests, ${instantsOf(at && "at")} AS at
       FROM ledger_entry WHERE kind = '${kind}' GROUP BY 1, 2)
     SELECT a.org_id, NULL, a.requests || ' of ' || a.amount || ' at ' || ifnull(a.at, '?') AS expected,
       ifnull(b.requests || ' of ' || b.amount || ' at ' || b.at, 'no entry') AS found

@@ -2,7 +2,7 @@
 // name this file as a further entry point.
 import { openReader } from "../../../store/sqlite-connection.ts";
 import { Findings } from "../findings.ts";
-import type { AuditReport } from "../../ledger.ts";
+import type { AuditReport } from "../../records.ts";
 import { auditChains } from "./chain.ts";
 import { auditReleases } from "../releases.ts";
 import { runOnSqlite } from "../../../store/sqlite-sql.ts";

@@ -1,7 +1,7 @@
 // The audit of an SQLite store: one snapshot, read on a connection of its own in a thread of its own, so that it runs
 // beside traffic and sees one instant (money.md §5).
 import { ownThread } from "../../../lib/program.ts";
-import type { AuditReport } from "../../ledger.ts";
+import type { AuditReport } from "../../records.ts";
 import type { AuditAnswer, AuditQuestion } from "./verify-worker.ts";
 
 /** Checks every invariant. Rejects when the store cannot be read. */

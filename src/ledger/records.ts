@@ -1,0 +1,82 @@
+// What is kept of requests, balances and audits, as everybody reads it: records have the shape of their rows (`columns.ts`).
+import type { Evidence, Tier } from "../domain/gateway-object.ts";
+import type { NanoUsd } from "../domain/money.ts";
+import type { TokenCounts } from "../pricing/cost-lines.ts";
+import type { Loaded } from "./column-loads.ts";
+import type { RECORD } from "./columns.ts";
+
+export interface AttemptRecord {
+  n: number;
+  route: string;
+  provider: string;
+  startedAtMs: number;
+  durationMs: number;
+  outcome: "not_executed" | "failed" | "answered" | "unknown";
+  upstreamId: string | null;
+  upstreamStatus: number | null;
+  errorClass: string | null;
+  /** Why the provider's word was not taken as it was; absent where it was. */
+  doubts?: Doubt[];
+  /** What it told beyond the quoted bounds: what the variance is computed from. Absent where there is none. */
+  told?: TokenCounts;
+  /** The provider's own, redacted; left out where it said none, and by programs before them. */
+  words?: string;
+}
+
+/**
+ * `usage_clamped`: it told more than was quoted · `usage_below_delivered`: it told far less than it delivered ·
+ * `output_above_maximum`: it went past the output maximum that it was given.
+ */
+export const DOUBTS = ["usage_clamped", "usage_below_delivered", "output_above_maximum"] as const;
+export type Doubt = (typeof DOUBTS)[number];
+
+/** What a charge follows from. */
+export interface TokenUsage extends TokenCounts {
+  reasoningTokens: number | null;
+}
+
+/** `errorCode` of a request that was released without its owner. */
+export const OWNER_LOST = "owner_lost";
+
+type Recorded = Loaded<typeof RECORD>;
+
+/** `releaseDigest`: of the release that served, or that was frozen first, while it runs. */
+export interface RequestRecord
+  extends Omit<
+    Recorded,
+    "tier" | "state" | "evidence" | "attempts" | "usageClasses" | "surface" | keyof TokenUsage
+  > {
+  tier: Tier;
+  surface: string;
+  researchMode: boolean;
+  state: "running" | "settled" | "released" | "outcome_unknown";
+  evidence: Evidence | null;
+  usage: TokenUsage | null;
+  attempts: AttemptRecord[];
+}
+
+export interface BalanceRecord {
+  organizationId: string;
+  available: NanoUsd;
+  held: NanoUsd;
+  spent: NanoUsd;
+  purchased: NanoUsd;
+  granted: NanoUsd;
+  debt: NanoUsd;
+  paidWorkspace: boolean;
+}
+
+export interface AuditReport {
+  ok: boolean;
+  /** Invariant → rows checked. */
+  checked: Record<string, number>;
+  /** Invariant → milliseconds that it took. */
+  tookMs: Record<string, number>;
+  violations: {
+    invariant: string;
+    organizationId: string | null;
+    requestId: string | null;
+    expected: string;
+    found: string;
+  }[];
+}
