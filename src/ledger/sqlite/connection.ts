@@ -5,10 +5,12 @@ import type { Query } from "../../store/sql.ts";
 import { runOnSqlite } from "../../store/sqlite-sql.ts";
 import type { SqliteStore } from "../../store/sqlite.ts";
 import type { BatchContext } from "../commit/batch-state.ts";
+import { KeyReader } from "./key-reader.ts";
 import { SqliteLoad } from "./load.ts";
 import { SqliteWrite } from "./write.ts";
 
 export class SqliteConnection {
+  readonly keys: KeyReader;
   readonly load: SqliteLoad;
   readonly write: SqliteWrite;
   private readonly writer: SqliteStore["writer"];
@@ -19,6 +21,7 @@ export class SqliteConnection {
     { writer, dataKey }: Pick<SqliteStore, "writer" | "dataKey">,
     { rateDefaults }: Pick<BatchContext, "rateDefaults">,
   ) {
+    this.keys = new KeyReader(writer);
     this.load = new SqliteLoad(writer, rateDefaults);
     this.write = new SqliteWrite(writer, dataKey);
     this.writer = writer;
@@ -28,6 +31,7 @@ export class SqliteConnection {
 
   /** Nothing that happens before its end is anybody else's. */
   begin(): void {
+    this.keys.forget();
     this.beginning.run();
   }
 

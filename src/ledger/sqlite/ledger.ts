@@ -117,7 +117,7 @@ export async function openSqliteLedger({
     checkKey: (credential) => {
       if (!batches.ready) throw overloaded();
       const { organizationId, keyId } = credential;
-      const row = commit.connection.load.keyRow(organizationId, keyId);
+      const row = commit.connection.keys.read(organizationId, keyId);
       const known = decideKey(row, credential, clock.nowMs());
       return known.kind === "refused" ? known.refusal : known.key;
     },
