@@ -226,6 +226,8 @@ describe.each(STORES)("on %s", (store) => {
     ]);
     expect(await changed((of) => of.chain.splice(1, 1))).toEqual(["chain"]);
     expect(await changed((of) => (of.chain[1]!.requests += 1))).toEqual(["chain"]);
+    const beside = ({ entries }: EvidenceJson) => Math.max(...entries.map(({ entry }) => entry.n)) + 1;
+    expect(await changed((of) => of.chain.splice(0, beside(of) - of.chain[0]!.n))).toEqual(["chain"]);
     expect(await changed((of) => (of.head.hash = "00".repeat(32)))).toEqual(["chain"]);
     const steps = await verifyCharge(honest, { charge_usd: "0.999999999" });
     expect(steps.find(({ holds }) => holds === false)).toMatchObject({ name: "arithmetic" });
