@@ -84,11 +84,15 @@ export class Router {
 
   private unknownUrl(path: string): Refusal {
     const [, wanted = ""] = ELSEWHERE.exec(path) ?? [];
-    const hint =
-      wanted === ""
-        ? ` The base URL of this API is ${this.baseUrl()}.`
-        : this.hintFor(wanted.split("/")[0] ?? "");
+    const hint = wanted === "" ? this.whatThereIs(path) : this.hintFor(wanted.split("/")[0] ?? "");
     return new Refusal("unknown_url", `There is nothing at this URL.${hint}`);
+  }
+
+  private whatThereIs(path: string): string {
+    if (path !== API && !path.startsWith(`${API}/`)) return ` The base URL of this API is ${this.baseUrl()}.`;
+    const surfaces = this.routes.filter(({ surface }) => surface !== undefined);
+    const names = surfaces.map(({ path: at }) => at.slice(API.length + 1)).join(", ");
+    return ` Below ${this.baseUrl()} there are ${names} and models.`;
   }
 
   private hintFor(wanted: string): string {
@@ -100,6 +104,8 @@ export class Router {
     return ` Use chat completions: ${chat}.`;
   }
 }
+
+const API = "/v1";
 
 /** What clients of other surfaces call, with or without the version before it. */
 const ELSEWHERE =
