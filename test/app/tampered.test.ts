@@ -1,6 +1,7 @@
 // What somebody with the database's own rights could do, without any trigger, check or reference in their way: each is found by
 // the audit, by its invariant, and taken back is none.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { firstOperator } from "../support/browser.ts";
 import { type Disk, openDisk } from "../support/damage.ts";
 import { type Customer, hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
 import { PLAIN } from "../support/models.ts";
@@ -99,6 +100,24 @@ const ACTS: Act[] = [
     [`UPDATE route_release SET expires_at = expires_at - ${MONTH_MS} WHERE route = '${ROUTE}'`],
   ],
   ["the digests of two releases of a route", "I8", swapped(), swapped()],
+  [
+    "a revoked key, which works again",
+    "I15",
+    ["UPDATE api_key SET revoked_at = NULL WHERE org_id = ?1 AND name = 'revoked'"],
+    ["UPDATE api_key SET revoked_at = 9000000000000 WHERE org_id = ?1 AND name = 'revoked'"],
+  ],
+  [
+    "a revoked key, which can be resumed",
+    "I15",
+    ["UPDATE api_key SET paused_at = revoked_at WHERE org_id = ?1 AND name = 'revoked'"],
+    ["UPDATE api_key SET paused_at = NULL WHERE org_id = ?1 AND name = 'revoked'"],
+  ],
+  [
+    "a revoked management key, which opens every door again",
+    "I15",
+    ["UPDATE management_key SET revoked_at = NULL WHERE name = 'revoked'"],
+    ["UPDATE management_key SET revoked_at = 9000000000000 WHERE name = 'revoked'"],
+  ],
 ];
 
 /** Under its own digest stands the other one's price. */
@@ -130,6 +149,12 @@ describe.each(STORES)("on %s", (store) => {
     await served();
     const refund = { request: first, usd: "0.00001", reference: "r" };
     expect((await gateway.admin("POST", "/credits/refund", refund)).status).toBe(200);
+    const asked = { org: customer.organizationId, name: "revoked" };
+    const key = await gateway.admin<{ id: string }>("POST", "/keys", asked);
+    expect((await gateway.admin("POST", `/keys/${key.json.id}/revoke`)).status).toBe(200);
+    const root = await firstOperator(gateway);
+    const { id } = await root.app("POST /operator/management-keys", {}, { name: "revoked" });
+    await root.app("POST /operator/management-keys/{key}/revoke", { key: id });
     disk = await openDisk({ dataDir: gateway.dataDir, databaseUrl });
     await disk.rows("ledger", "CREATE TABLE kept_month AS SELECT month FROM key_month");
     await disk.rows(

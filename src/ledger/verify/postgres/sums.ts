@@ -5,6 +5,7 @@ import type { Findings } from "../findings.ts";
 import { int, textOrNull } from "../../cell.ts";
 import { type Asking, askOnce } from "../../postgres/query.ts";
 import { UNMARKED, WRONGLY_COUNTED } from "../../rate-running.ts";
+import { REVIVED } from "../revoked.ts";
 import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 
 interface Check {
@@ -176,6 +177,11 @@ const CHECKS: readonly Check[] = [
       SELECT r.org_id, r.request_id, 'before ' || k.revoked_at, r.admitted_at::text FROM api_key k
       JOIN request r ON r.org_id = k.org_id AND r.key_id = k.key_id
       WHERE k.revoked_at IS NOT NULL AND r.admitted_at > k.revoked_at`,
+  },
+  {
+    invariant: "I15 what was revoked stays revoked",
+    rows: "SELECT count(*) FROM audit_log WHERE action IN ('key.revoke', 'management_key.revoke')",
+    compared: REVIVED,
   },
   {
     invariant: "I15 research requests have a valid entitlement",

@@ -6,6 +6,7 @@ import type { Findings } from "../findings.ts";
 import { type Cell, int, textOrNull } from "../../cell.ts";
 import { saturatedSum } from "../../sqlite/saturated-sum.ts";
 import { UNMARKED, WRONGLY_COUNTED } from "../../rate-running.ts";
+import { REVIVED } from "../revoked.ts";
 import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 
 interface Check {
@@ -157,6 +158,11 @@ const CHECKS: readonly Check[] = [
       SELECT r.org_id, r.request_id, 'before ' || k.revoked_at, r.admitted_at FROM api_key k
       JOIN request r ON r.org_id = k.org_id AND r.key_id = k.key_id
       WHERE k.revoked_at IS NOT NULL AND r.admitted_at > k.revoked_at`,
+  },
+  {
+    invariant: "I15 what was revoked stays revoked",
+    rows: "SELECT count(*) FROM audit_log WHERE action IN ('key.revoke', 'management_key.revoke')",
+    violations: REVIVED,
   },
   {
     invariant: "I15 research requests have a valid entitlement",
