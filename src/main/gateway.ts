@@ -111,7 +111,7 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
     const demoKey = config.trust === null ? await firstStart(ledger) : null;
     const url = addressOf(config, gateway.server.port);
     const operatorFile = await openOperatorFile(
-      { ledger, dataDir: config.dataDir, shared: store.look !== null, jobs },
+      { ledger, dataDir: config.dataDir, shared: store.look !== null, jobs, log: given.log },
       worker === "other" ? null : url,
     );
     close = async () => {
