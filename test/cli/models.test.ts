@@ -145,6 +145,51 @@ test("hostile names and prices are left out with their reasons, and nothing is w
   expect(readdirSync(join(folder, "inside/deep"))).toEqual(["acme__a_b.yaml"]);
 });
 
+test("where all models of a provider are left out, the reasons are told, not that there are none", async () => {
+  const damaged = file("damaged.json", {
+    "acme/negative": { ...PLAIN, input_cost_per_token: -1 },
+    "acme/free": { ...PLAIN, output_cost_per_token: 0 },
+  });
+  const all = await models("import", "--from", damaged, "--provider", "acme", "--out", "none");
+  expect([all.code, all.err]).toEqual([
+    1,
+    expect.stringMatching(/none of acme's 2 chat models can be taken.*input_cost_per_token is -1/),
+  ]);
+  for (const name of ["negative", "acme/negative"]) {
+    const one = await models("import", "--from", damaged, "--provider", "acme", "--model", name);
+    expect([one.code, one.err]).toEqual([1, expect.stringContaining("input_cost_per_token is -1")]);
+  }
+});
+
+test("a provider's name that no provider has leaves out its models, and is no command to the terminal", async () => {
+  const hostile = file("providers.json", {
+    "acme/small": PLAIN,
+    small: { ...PLAIN, litellm_provider: "ac\u001b[31m\nme" },
+    other: { ...PLAIN, litellm_provider: "../../acme" },
+  });
+  for (const name of ["elsewhere", "acme"]) {
+    const ran = await models(
+      "import",
+      "--from",
+      hostile,
+      "--provider",
+      name,
+      "--out",
+      "by-provider",
+      "--json",
+    );
+    expect(ran.out + ran.err).not.toContain("\u001b");
+    expect(ran.err).not.toContain("../..");
+  }
+  const ran = await models("import", "--from", hostile, "--out", "all-providers", "--json");
+  const said = JSON.parse(ran.out) as { written: string[]; skipped: { reason: string }[] };
+  expect(said.written).toEqual(["all-providers/acme__small.yaml"]);
+  expect(said.skipped.map(({ reason }) => reason)).toEqual([
+    "its provider's name has characters that no provider's name has",
+    "its provider's name has characters that no provider's name has",
+  ]);
+});
+
 test("without a network and without --from, from the snapshot; a mistaken name tells what is near", async () => {
   const ran = await models(
     "import",

@@ -97,6 +97,14 @@ export function reasoningBy(
 
 const MODEL = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}$/;
 
+const PROVIDER = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/** Throws `Damaged` for a name that no provider has: it is printed, and becomes part of a file's name. */
+function assertProvider(provider: string): void {
+  if (!PROVIDER.test(provider))
+    throw new Damaged("its provider's name has characters that no provider's name has");
+}
+
 /** Throws `Damaged` for a name that no manifest or no file should bear. */
 export function checkedModel(model: string): string {
   if (!MODEL.test(model) || model.split(/[/]/).some((part) => part === "" || /^\.+$/.test(part)))
@@ -145,6 +153,7 @@ export class Entries implements TableReading {
 
   add({ provider, name }: { provider: string; name: string }, read: () => TableEntry): void {
     try {
+      assertProvider(provider);
       this.#keep(read());
     } catch (error) {
       if (!(error instanceof Damaged)) throw error;
