@@ -190,6 +190,45 @@ test("a provider's name that no provider has leaves out its models, and is no co
   ]);
 });
 
+test("a name that stands twice leaves out the model that it is of: nobody knows which price is meant", async () => {
+  const row = JSON.stringify(PLAIN);
+  const dear = JSON.stringify({ ...PLAIN, input_cost_per_token: 1e-9 });
+  const inside = row.replace("{", `{"input_cost_per_token":1e-9,`);
+  const deep = row.replace("{", `{"tiered_pricing":[{"range":[0,1],"range":[0,2]}],`);
+  const path = join(folder, "twice.json");
+  writeFileSync(
+    path,
+    `{"acme/fine":${row},"acme/rows":${row},"acme/ro\\u0077s":${dear},"acme/prices":${inside},"acme/tiers":${deep}}`,
+  );
+  const ran = await models("import", "--from", path, "--out", "twice", "--json");
+  const said = JSON.parse(ran.out) as { written: string[]; skipped: { name: string; reason: string }[] };
+  expect(said.written).toEqual(["twice/acme__fine.yaml"]);
+  expect(said.skipped.map(({ name, reason }) => [name, reason])).toEqual([
+    ["acme/rows", "it stands twice in the table"],
+    ["acme/prices", "input_cost_per_token stands twice in it"],
+    ["acme/tiers", "range stands twice in it"],
+  ]);
+});
+
+test("so it does in models.dev's tables, and a provider that stands twice leaves out all of its models", async () => {
+  const model = (input: string): string =>
+    `{"cost":{"input":${input},"output":2},"limit":{"context":1000,"output":100},"modalities":{"input":["text"],"output":["text"]}}`;
+  const path = join(folder, "twice-dev.json");
+  writeFileSync(
+    path,
+    `{"acme":{"models":{"fine":${model("1")},"prices":${model('1,"input":0.001')},"rows":${model("1")},"rows":${model("2")}}},` +
+      `"other":{"models":{"a":${model("1")}}},"other":{"models":{"a":${model("2")}}}}`,
+  );
+  const ran = await models("import", "--from", path, "--out", "twice-dev", "--json");
+  const said = JSON.parse(ran.out) as { written: string[]; skipped: { name: string; reason: string }[] };
+  expect(said.written).toEqual(["twice-dev/acme__fine.yaml"]);
+  expect(said.skipped.map(({ name, reason }) => [name, reason])).toEqual([
+    ["acme/prices", "input stands twice in it"],
+    ["acme/rows", "it stands twice in the table"],
+    ["other", "its models stand twice in the table"],
+  ]);
+});
+
 test("without a network and without --from, from the snapshot; a mistaken name tells what is near", async () => {
   const ran = await models(
     "import",

@@ -3,6 +3,7 @@
 import { RATE_FIELDS, type RateField, standInOf } from "../../domain/price.ts";
 import { compareDecimals, type Decimal, isZero, larger, printDecimal } from "./decimal.ts";
 import { decimalOf, inert, type Json, shown } from "./json.ts";
+import { isTwice, repeatedName } from "./twice.ts";
 
 /** US dollars per million tokens. */
 export type TableRates = Partial<Record<RateField, Decimal>>;
@@ -96,6 +97,13 @@ export function reasoningBy(
 }
 
 const MODEL = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}$/;
+
+/** Throws `Damaged` for a row in which a name stands twice, or that does so itself: which one is meant nobody knows. */
+export function assertOnce(row: Json): void {
+  if (isTwice(row)) throw new Damaged("it stands twice in the table");
+  const name = repeatedName(row);
+  if (name !== null) throw new Damaged(`${inert(name)} stands twice in it`);
+}
 
 const PROVIDER = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
