@@ -31,21 +31,28 @@ export interface SettledFigures {
   firstPartSeconds: number | null;
 }
 
-/** Figures of one route on one surface. */
-export class RouteFigures {
+/**
+ * So many routes, each on one surface, have histograms of their own, in the order of their first request since the start. One
+ * prints about a hundred lines, so that without a bound thousands of routes print tens of megabytes at each scrape.
+ */
+export const OWN_HISTOGRAMS = 200;
+/** Stands for the route, the model and the provider of what is beyond them; no route has this name. */
+const OTHER = "other";
+
+/** Histograms of one route on one surface, or of all that have none of their own there. */
+class RouteHistograms {
   private readonly duration = new Histogram(SECONDS);
   private readonly firstPart = new Histogram(FIRST_SECONDS);
   private readonly input = new Histogram(TOKENS);
   private readonly output = new Histogram(TOKENS);
   /** Calls by class of failure; null = answered. */
   private readonly calls = new Map<string | null, Histogram>();
-  private charged = 0n;
-  private variance = 0n;
   private readonly own: string;
   private readonly genAi: string;
 
-  constructor({ model, provider, route, surface, operation, providerName }: RouteLabels) {
-    this.own = labelText({ model, provider, route, surface });
+  constructor(labels: RouteLabels) {
+    const { model, route, surface, operation, providerName } = labels;
+    this.own = ownLabels(labels);
     this.genAi = labelText({
       [METRIC_LABEL.operation]: operation,
       [METRIC_LABEL.provider]: providerName,
@@ -60,11 +67,8 @@ export class RouteFigures {
     this.input.observe(figures.inputTokens);
     this.output.observe(figures.outputTokens);
     if (figures.firstPartSeconds !== null) this.firstPart.observe(figures.firstPartSeconds);
-    this.charged += figures.charge;
-    this.variance += figures.variance;
   }
 
-  /** A call ended; `errorClass` is of a closed list. */
   called(errorClass: string | null, seconds: number): void {
     let calls = this.calls.get(errorClass);
     if (calls === undefined) this.calls.set(errorClass, (calls = new Histogram(SECONDS)));
@@ -72,17 +76,13 @@ export class RouteFigures {
   }
 
   /** Its lines of one metric. */
-  lines(metric: keyof typeof METRICS): string {
-    const { name } = METRICS[metric];
+  lines(metric: HistogramName): string {
+    const { name } = HISTOGRAMS[metric];
     switch (metric) {
       case "duration":
         return this.duration.lines(name, this.own);
       case "firstPart":
         return this.firstPart.lines(name, this.own);
-      case "charged":
-        return `${name}{${this.own}} ${formatUsd(nanoUsd(this.charged))}\n`;
-      case "variance":
-        return `${name}{${this.own}} ${formatUsd(nanoUsd(this.variance))}\n`;
       case "tokens":
         return [
           this.input.lines(name, this.typed("input")),
@@ -104,47 +104,75 @@ export class RouteFigures {
   }
 }
 
-const METRICS = {
+/** Figures of one route on one surface: its money always its own. */
+export class RouteFigures {
+  private charged = 0n;
+  private variance = 0n;
+  private readonly own: string;
+
+  constructor(
+    labels: RouteLabels,
+    private readonly histograms: RouteHistograms,
+  ) {
+    this.own = ownLabels(labels);
+  }
+
+  settled(figures: SettledFigures): void {
+    this.histograms.settled(figures);
+    this.charged += figures.charge;
+    this.variance += figures.variance;
+  }
+
+  /** A call ended; `errorClass` is of a closed list. */
+  called(errorClass: string | null, seconds: number): void {
+    this.histograms.called(errorClass, seconds);
+  }
+
+  /** Its line of one sum. */
+  line(sum: SumName): string {
+    return `${SUMS[sum].name}{${this.own}} ${formatUsd(nanoUsd(this[sum]))}\n`;
+  }
+}
+
+const ownLabels = ({ model, provider, route, surface }: RouteLabels): string =>
+  labelText({ model, provider, route, surface });
+
+const HISTOGRAMS = {
   duration: {
     name: "tollgate_request_duration_seconds",
-    type: "histogram",
     help: "From admission to settlement, of requests that were settled, by the route that served.",
   },
   firstPart: {
     name: "tollgate_first_part_seconds",
-    type: "histogram",
     help: "From admission to the first part of the answer, of streams that were settled.",
   },
-  charged: {
-    name: "tollgate_charged_usd_total",
-    type: "counter",
-    help: "US dollars that settled requests were charged.",
-  },
-  variance: {
-    name: "tollgate_variance_usd_total",
-    type: "counter",
-    help: "US dollars of usage above what was charged: the platform's loss.",
-  },
-  tokens: {
-    name: GEN_AI_METRIC.tokenUsage,
-    type: "histogram",
-    help: "Tokens that settled requests were charged for.",
-  },
+  tokens: { name: GEN_AI_METRIC.tokenUsage, help: "Tokens that settled requests were charged for." },
   calls: {
     name: GEN_AI_METRIC.operationDuration,
-    type: "histogram",
     help: "Duration of calls to providers, failed ones with the class of failure.",
   },
   firstToken: {
     name: GEN_AI_METRIC.timeToFirstToken,
-    type: "histogram",
     help: "The same as tollgate_first_part_seconds, under the conventions' name.",
   },
-} as const satisfies Record<string, { name: string; type: "counter" | "histogram"; help: string }>;
+} as const;
+type HistogramName = keyof typeof HISTOGRAMS;
+
+const SUMS = {
+  charged: { name: "tollgate_charged_usd_total", help: "US dollars that settled requests were charged." },
+  variance: {
+    name: "tollgate_variance_usd_total",
+    help: "US dollars of usage above what was charged: the platform's loss.",
+  },
+} as const;
+type SumName = keyof typeof SUMS;
 
 export class RequestFigures {
   /** By surface and route. */
   private readonly surfaces = new Map<string, Map<string, RouteFigures>>();
+  private readonly histograms: RouteHistograms[] = [];
+  /** By surface: of the routes that came too late for histograms of their own. */
+  private readonly others = new Map<string, RouteHistograms>();
   private held = 0n;
   private readonly resolved = { settled: 0, released: 0 };
 
@@ -154,7 +182,7 @@ export class RequestFigures {
   }
 
   open(labels: RouteLabels): RouteFigures {
-    const figures = new RouteFigures(labels);
+    const figures = new RouteFigures(labels, this.histogramsFor(labels));
     const routes = this.surfaces.get(labels.surface) ?? new Map<string, RouteFigures>();
     this.surfaces.set(labels.surface, routes.set(labels.route, figures));
     return figures;
@@ -168,7 +196,7 @@ export class RequestFigures {
 
   print(): string {
     const routes = [...this.surfaces.values()].flatMap((own) => [...own.values()]);
-    const names = Object.keys(METRICS) as (keyof typeof METRICS)[];
+    const histograms = [...this.histograms, ...this.others.values()];
     return [
       metricHead("tollgate_resolved_requests_total", "counter", "Admitted requests by how their hold ended."),
       ...Object.entries(this.resolved).map(
@@ -176,10 +204,39 @@ export class RequestFigures {
       ),
       metricHead("tollgate_held_usd_total", "counter", "US dollars that resolved requests had held."),
       `tollgate_held_usd_total ${formatUsd(nanoUsd(this.held))}\n`,
-      ...names.map((metric) => {
-        const { name, type, help } = METRICS[metric];
-        return metricHead(name, type, help) + routes.map((route) => route.lines(metric)).join("");
-      }),
+      ...namesOf(SUMS).map(
+        (sum) =>
+          metricHead(SUMS[sum].name, "counter", SUMS[sum].help) +
+          routes.map((route) => route.line(sum)).join(""),
+      ),
+      ...namesOf(HISTOGRAMS).map(
+        (metric) =>
+          metricHead(HISTOGRAMS[metric].name, "histogram", HISTOGRAMS[metric].help) +
+          histograms.map((one) => one.lines(metric)).join(""),
+      ),
     ].join("");
   }
+
+  private histogramsFor(labels: RouteLabels): RouteHistograms {
+    if (this.histograms.length < OWN_HISTOGRAMS) {
+      const own = new RouteHistograms(labels);
+      this.histograms.push(own);
+      return own;
+    }
+    const { surface, operation } = labels;
+    const known = this.others.get(surface);
+    if (known !== undefined) return known;
+    const shared = new RouteHistograms({
+      model: OTHER,
+      provider: OTHER,
+      route: OTHER,
+      surface,
+      operation,
+      providerName: OTHER,
+    });
+    this.others.set(surface, shared);
+    return shared;
+  }
 }
+
+const namesOf = <Row extends object>(rows: Row): (keyof Row)[] => Object.keys(rows) as (keyof Row)[];

@@ -10,3 +10,17 @@ export async function within<T>(promise: Promise<T>, ms: number): Promise<T | nu
     clearTimeout(timer);
   }
 }
+
+/** The promise's value; throws the signal's reason as soon as it is aborted. The promise goes on all the same. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return await promise;
+  const told = Promise.withResolvers<never>();
+  const tell = (): void => told.reject(signal.reason);
+  signal.addEventListener("abort", tell);
+  if (signal.aborted) tell();
+  try {
+    return await Promise.race([promise, told.promise]);
+  } finally {
+    signal.removeEventListener("abort", tell);
+  }
+}

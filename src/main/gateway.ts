@@ -7,6 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { createLog, type Log } from "../lib/log.ts";
+import { unlessAborted } from "../lib/within.ts";
 import { lostWhileStarting } from "../store/postgres-error.ts";
 import { firstRunLink, type PeopleTerms } from "./dashboard-api.ts";
 import { firstStart } from "./first-start.ts";
@@ -110,7 +111,7 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
     const demoKey = config.trust === null ? await firstStart(ledger) : null;
     const url = addressOf(config, gateway.server.port);
     const operatorFile = await openOperatorFile(
-      { ledger, dataDir: config.dataDir, shared: store.look !== null, jobs },
+      { ledger, dataDir: config.dataDir, shared: store.look !== null, jobs, log: given.log },
       worker === "other" ? null : url,
     );
     close = async () => {
@@ -121,7 +122,10 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
     const signInLink =
       worker === "other"
         ? null
-        : await firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey, clock });
+        : await unlessAborted(
+            firstRunLink(config, { url: config.publicUrl ?? url, dataKey: store.dataKey, clock }),
+            signal,
+          );
     const stop = async (): Promise<void> => {
       await close();
       await closeStore(store);

@@ -1,7 +1,7 @@
 // `operator.json` in the data directory: where the command line finds this gateway and the key it operates it with
 // (interfaces.md §2). A new key at each start; the one before is revoked, and its own when the gateway stops. In a store that
 // several gateways share the next start may have another directory: there a key lasts no longer than somebody renews it, so
-// that of a gateway that was killed ends by itself.
+// that of a gateway that was killed ends by itself. Of several gateways in one directory one has the file; another one follows it.
 import { DAY_MS } from "../domain/durations.ts";
 import { byItself, START } from "../domain/actor.ts";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -10,7 +10,10 @@ import { mintManagementKey } from "../registry/secret.ts";
 import type { Transactions } from "../ledger/ledger.ts";
 import { newId } from "../lib/id.ts";
 import type { Jobs } from "../lib/jobs.ts";
+import type { Log } from "../lib/log.ts";
 import { within } from "../lib/within.ts";
+import { type DirectoryLock, lockDirectory } from "../store/directory-lock.ts";
+import { StoreFailure } from "../store/store-failure.ts";
 import { createManagementKey, renewManagementKey, revokeManagementKey } from "../registry/management-keys.ts";
 
 const NAME = "operator.json";
@@ -18,15 +21,19 @@ const LIVES_MS = DAY_MS;
 /** Often: a clock that is set right leaves the command line outside for so long at most. */
 const RENEW_EVERY_MS = 600_000;
 
+/** So long the command line finds no gateway where the one that had the file has ended and another runs on. */
+const TAKE_EVERY_MS = 2_000;
+
 /** A store that is away keeps nobody from ending. */
 const REVOKED_WITHIN_MS = 2_000;
 
 interface OperatorFileOn {
   ledger: Transactions;
   dataDir: string;
-  /** Other gateways, with directories of their own, have the same store. */
+  /** Other gateways have the same store: in directories of their own, as they should, or in this one. */
   shared: boolean;
   jobs: Jobs;
+  log: Log;
 }
 
 export interface OperatorFile {
@@ -34,25 +41,64 @@ export interface OperatorFile {
   stop(): Promise<void>;
 }
 
+/** That the file is this gateway's. */
+interface Taken {
+  keyId: string;
+  /** Null where the store has locked the whole directory. */
+  lock: DirectoryLock | null;
+}
+
 /**
  * Makes the management key of this run, writes the file (mode 0600) and revokes the key of the run before; all of that only
- * with a `url`: a worker beside another shares that one's file. Whoever has the directory renews the key in it.
+ * with a `url`: a worker beside another shares that one's file, and a gateway whose directory another one runs in does so until
+ * that one has ended. Whoever has the directory renews the key in it.
  */
 export async function openOperatorFile(on: OperatorFileOn, url: string | null): Promise<OperatorFile> {
-  const id = url === null ? null : await write(on, url);
-  const renewing = on.shared
-    ? on.jobs.every("operator_key", RENEW_EVERY_MS, () => renewOperatorKey(on))
-    : null;
+  let taken = url === null ? null : await take(on, url);
+  const rounds = on.shared ? [on.jobs.every("operator_key", RENEW_EVERY_MS, () => renewOperatorKey(on))] : [];
+  if (url !== null && taken === null) {
+    on.log.warn(
+      { data_dir: on.dataDir },
+      "another gateway runs in this data directory, and the command line finds that one; give each its own with --data-dir",
+    );
+    rounds.push(
+      on.jobs.every("operator_file", TAKE_EVERY_MS, async () => {
+        taken ??= await take(on, url);
+      }),
+    );
+  }
   return {
     stop: async () => {
-      await renewing?.stop();
-      if (id === null) return;
-      const revoked = revokeManagementKey(on.ledger, id, byItself("stop"));
+      await Promise.all(rounds.map((round) => round.stop()));
+      if (taken === null) return;
+      const revoked = revokeManagementKey(on.ledger, taken.keyId, byItself("stop"));
       await within(revoked, REVOKED_WITHIN_MS).catch((error: unknown) =>
         on.jobs.failed("operator_key", error),
       );
+      taken.lock?.release();
     },
   };
+}
+
+/** Null while another gateway has the file. */
+async function take(on: OperatorFileOn, url: string): Promise<Taken | null> {
+  const lock = on.shared ? lockUnlessTaken(on.dataDir) : null;
+  if (lock === "taken") return null;
+  try {
+    return { keyId: await write(on, url), lock };
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
+}
+
+function lockUnlessTaken(dataDir: string): DirectoryLock | "taken" {
+  try {
+    return lockDirectory(dataDir, "operator");
+  } catch (error) {
+    if (error instanceof StoreFailure && error.reason === "locked") return "taken";
+    throw error;
+  }
 }
 
 /** The key that the directory's file names lives on. */

@@ -10,7 +10,7 @@ import { catchStrays, jobsOn } from "./jobs.ts";
 import { tellReady, workerOf } from "./workers.ts";
 
 /** So long a start that is told to end may take to close what it has opened. */
-const CLOSE_WITHIN_MS = 2_000;
+const CLOSE_WITHIN_MS = 1_000;
 /** One wish to end may come as several signals: of the terminal, of npm, of the parent of workers. */
 const ONE_WISH_MS = 1_000;
 

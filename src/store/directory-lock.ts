@@ -1,4 +1,4 @@
-// One process per data directory (money.md §2). The kernel holds the lock (an exclusive SQLite lock on a file of its
+// One process per data directory (money.md §2), or per role in it. The kernel holds the lock (an exclusive SQLite lock on a file of its
 // own), so it dies with its process however that ends; the pid file beside it only says whose it is.
 import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -10,10 +10,10 @@ export interface DirectoryLock {
   release(): void;
 }
 
-/** Takes the lock or throws `StoreFailure("locked")`, naming the owner's pid. */
-export function lockDirectory(directory: string): DirectoryLock {
-  const lockPath = join(directory, "tollgate.lock");
-  const pidPath = join(directory, "tollgate.pid");
+/** Takes the lock or throws `StoreFailure("locked")`, naming the owner's pid. `operator`: who writes `operator.json`. */
+export function lockDirectory(directory: string, role: "tollgate" | "operator" = "tollgate"): DirectoryLock {
+  const lockPath = join(directory, `${role}.lock`);
+  const pidPath = join(directory, `${role}.pid`);
   privateFile(lockPath);
   privateFile(pidPath);
   const handle = new Database(lockPath);

@@ -6,7 +6,7 @@ import { byItself } from "../../src/domain/actor.ts";
 import { nanoUsd } from "../../src/domain/money.ts";
 import { pdfPages } from "../../src/lib/pdf-pages.ts";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
-import { testClock } from "../support/clock.ts";
+import { stoppedClock, testClock } from "../support/clock.ts";
 import { type Customer, hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
 
@@ -219,3 +219,58 @@ describe.each(STORES)("on %s", (store) => {
     expect(old.json).toMatchObject({ closing_usd: "0.000000000", head: null, charges: [], final: true });
   });
 });
+
+test.each(STORES)(
+  "on %s: what falls on the last millisecond of a month is its own, what falls on the turn the next one's",
+  async (store) => {
+    const clock = stoppedClock();
+    const now = new Date();
+    const turnMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
+    const [before, after] = [new Date(turnMs - 1).toISOString(), new Date(turnMs).toISOString()];
+    clock.set(before);
+    const gateway = await startGateway({ store, clock });
+    try {
+      const customer = await gateway.customer({ usd: "3" });
+      const org = customer.organizationId;
+      const paid = await gateway.chat<{ gateway: { request_id: string } }>(customer, hello());
+      gateway.simulator.behave({ behaviour: { latency_ms: 300 }, calls: 1 });
+      const crossing = gateway.chat(customer, hello());
+      await waitFor(async () => (await gateway.balance(customer)).held > 0n, "the hold");
+      clock.set(after);
+      expect((await crossing).status).toBe(200);
+      await gateway.admin("POST", "/credits/refund", {
+        request: paid.json.gateway.request_id,
+        usd: "0.000000003",
+      });
+      await gateway.admin("POST", "/credits", {
+        org,
+        usd: "0.000000001",
+        kind: "purchase",
+        reference: "turn",
+      });
+      const [one, two] = await Promise.all(
+        [before, after].map(
+          async (at) =>
+            (await gateway.admin<StatementJson>("GET", `/statement?org=${org}&month=${at.slice(0, 7)}`)).json,
+        ),
+      );
+      expect(one).toMatchObject({
+        purchases_usd: "3.000000000",
+        refunds_usd: "0.000000000",
+        drift_usd: "0.000000000",
+      });
+      expect(two).toMatchObject({
+        purchases_usd: "0.000000001",
+        refunds_usd: "0.000000003",
+        drift_usd: "0.000000000",
+        opening_usd: one?.closing_usd,
+      });
+      expect([one, two].map((month) => month?.charges.map(({ requests }) => requests))).toEqual([[1], [1]]);
+      const { available, held } = await gateway.balance(customer);
+      expect(nano(two?.closing_usd ?? "")).toBe(available + held);
+      await gateway.assertSound();
+    } finally {
+      await gateway.stop();
+    }
+  },
+);

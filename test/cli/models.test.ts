@@ -145,6 +145,90 @@ test("hostile names and prices are left out with their reasons, and nothing is w
   expect(readdirSync(join(folder, "inside/deep"))).toEqual(["acme__a_b.yaml"]);
 });
 
+test("where all models of a provider are left out, the reasons are told, not that there are none", async () => {
+  const damaged = file("damaged.json", {
+    "acme/negative": { ...PLAIN, input_cost_per_token: -1 },
+    "acme/free": { ...PLAIN, output_cost_per_token: 0 },
+  });
+  const all = await models("import", "--from", damaged, "--provider", "acme", "--out", "none");
+  expect([all.code, all.err]).toEqual([
+    1,
+    expect.stringMatching(/none of acme's 2 chat models can be taken.*input_cost_per_token is -1/),
+  ]);
+  for (const name of ["negative", "acme/negative"]) {
+    const one = await models("import", "--from", damaged, "--provider", "acme", "--model", name);
+    expect([one.code, one.err]).toEqual([1, expect.stringContaining("input_cost_per_token is -1")]);
+  }
+});
+
+test("a provider's name that no provider has leaves out its models, and is no command to the terminal", async () => {
+  const hostile = file("providers.json", {
+    "acme/small": PLAIN,
+    small: { ...PLAIN, litellm_provider: "ac\u001b[31m\nme" },
+    other: { ...PLAIN, litellm_provider: "../../acme" },
+  });
+  for (const name of ["elsewhere", "acme"]) {
+    const ran = await models(
+      "import",
+      "--from",
+      hostile,
+      "--provider",
+      name,
+      "--out",
+      "by-provider",
+      "--json",
+    );
+    expect(ran.out + ran.err).not.toContain("\u001b");
+    expect(ran.err).not.toContain("../..");
+  }
+  const ran = await models("import", "--from", hostile, "--out", "all-providers", "--json");
+  const said = JSON.parse(ran.out) as { written: string[]; skipped: { reason: string }[] };
+  expect(said.written).toEqual(["all-providers/acme__small.yaml"]);
+  expect(said.skipped.map(({ reason }) => reason)).toEqual([
+    "its provider's name has characters that no provider's name has",
+    "its provider's name has characters that no provider's name has",
+  ]);
+});
+
+test("a name that stands twice leaves out the model that it is of: nobody knows which price is meant", async () => {
+  const row = JSON.stringify(PLAIN);
+  const dear = JSON.stringify({ ...PLAIN, input_cost_per_token: 1e-9 });
+  const inside = row.replace("{", `{"input_cost_per_token":1e-9,`);
+  const deep = row.replace("{", `{"tiered_pricing":[{"range":[0,1],"range":[0,2]}],`);
+  const path = join(folder, "twice.json");
+  writeFileSync(
+    path,
+    `{"acme/fine":${row},"acme/rows":${row},"acme/ro\\u0077s":${dear},"acme/prices":${inside},"acme/tiers":${deep}}`,
+  );
+  const ran = await models("import", "--from", path, "--out", "twice", "--json");
+  const said = JSON.parse(ran.out) as { written: string[]; skipped: { name: string; reason: string }[] };
+  expect(said.written).toEqual(["twice/acme__fine.yaml"]);
+  expect(said.skipped.map(({ name, reason }) => [name, reason])).toEqual([
+    ["acme/rows", "it stands twice in the table"],
+    ["acme/prices", "input_cost_per_token stands twice in it"],
+    ["acme/tiers", "range stands twice in it"],
+  ]);
+});
+
+test("so it does in models.dev's tables, and a provider that stands twice leaves out all of its models", async () => {
+  const model = (input: string): string =>
+    `{"cost":{"input":${input},"output":2},"limit":{"context":1000,"output":100},"modalities":{"input":["text"],"output":["text"]}}`;
+  const path = join(folder, "twice-dev.json");
+  writeFileSync(
+    path,
+    `{"acme":{"models":{"fine":${model("1")},"prices":${model('1,"input":0.001')},"rows":${model("1")},"rows":${model("2")}}},` +
+      `"other":{"models":{"a":${model("1")}}},"other":{"models":{"a":${model("2")}}}}`,
+  );
+  const ran = await models("import", "--from", path, "--out", "twice-dev", "--json");
+  const said = JSON.parse(ran.out) as { written: string[]; skipped: { name: string; reason: string }[] };
+  expect(said.written).toEqual(["twice-dev/acme__fine.yaml"]);
+  expect(said.skipped.map(({ name, reason }) => [name, reason])).toEqual([
+    ["acme/prices", "input stands twice in it"],
+    ["acme/rows", "it stands twice in the table"],
+    ["other", "its models stand twice in the table"],
+  ]);
+});
+
 test("without a network and without --from, from the snapshot; a mistaken name tells what is near", async () => {
   const ran = await models(
     "import",

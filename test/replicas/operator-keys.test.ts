@@ -1,14 +1,16 @@
 // What becomes of the keys in `operator.json` where several gateways share a store, and each start may have a new directory.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { byItself } from "../../src/domain/actor.ts";
 import { renewOperatorKey } from "../../src/main/operator-file.ts";
 import { revokeManagementKey } from "../../src/registry/management-keys.ts";
 import { testClock } from "../support/clock.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
-import { type TestDatabase, testPostgres } from "../support/postgres.ts";
-import { HOUR_MS } from "../support/wait.ts";
+import { freePort, type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { type Served, serveProcess } from "../support/served.ts";
+import { HOUR_MS, waitFor } from "../support/wait.ts";
 
 const clock = testClock();
 let database: TestDatabase;
@@ -74,3 +76,57 @@ test("no renewal brings back a key that was revoked", async () => {
   expect(await asked(token)).toBe(401);
   await other.stop();
 }, 60_000);
+
+test("of two gateways in one directory the file is the first one's, with a key that works, until that one ends; then the other's", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-one-directory-"));
+  const dataDir = join(folder, "data");
+  const shared = await (await testPostgres()).migrated();
+  const begun: Served[] = [];
+  const begin = (port = 0): Served => {
+    const gateway = serveProcess({
+      folder,
+      args: ["--port", String(port), "--data-dir", dataDir],
+      env: { DATABASE_URL: shared.url },
+    });
+    begun.push(gateway);
+    return gateway;
+  };
+  const file = (): { url: string; token: string } =>
+    JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as { url: string; token: string };
+  const works = async (): Promise<boolean> => {
+    const { url, token } = file();
+    const asking = fetch(`${url}/admin/v1/organizations`, { headers: { authorization: `Bearer ${token}` } });
+    return (await asking.catch(() => null))?.status === 200;
+  };
+  try {
+    const one = begin();
+    await waitFor(async () => existsSync(join(dataDir, "operator.json")), "the first gateway");
+    const first = file();
+    const port = await freePort();
+    const other = begin(port);
+    const answers = async (): Promise<boolean> =>
+      (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null))?.status === 200;
+    await waitFor(answers, "the second gateway");
+    expect([file(), await works()]).toEqual([first, true]);
+
+    one.child.kill("SIGTERM");
+    await one.ended;
+    await waitFor(works, "the second one's file");
+    expect(file().url).not.toBe(first.url);
+
+    const second = file();
+    other.child.kill("SIGKILL");
+    await other.ended;
+    begin();
+    await waitFor(async () => file().url !== second.url && (await works()), "the third one's file");
+    const stale = await fetch(`${file().url}/admin/v1/organizations`, {
+      headers: { authorization: `Bearer ${second.token}` },
+    });
+    expect(stale.status).toBe(401);
+  } finally {
+    for (const { child } of begun) child.kill("SIGTERM");
+    await Promise.all(begun.map(({ ended }) => ended));
+    await shared.drop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}, 90_000);

@@ -3,6 +3,7 @@
 import { RATE_FIELDS, type RateField, standInOf } from "../../domain/price.ts";
 import { compareDecimals, type Decimal, isZero, larger, printDecimal } from "./decimal.ts";
 import { decimalOf, inert, type Json, shown } from "./json.ts";
+import { isTwice, repeatedName } from "./twice.ts";
 
 /** US dollars per million tokens. */
 export type TableRates = Partial<Record<RateField, Decimal>>;
@@ -97,6 +98,21 @@ export function reasoningBy(
 
 const MODEL = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}$/;
 
+/** Throws `Damaged` for a row in which a name stands twice, or that does so itself: which one is meant nobody knows. */
+export function assertOnce(row: Json): void {
+  if (isTwice(row)) throw new Damaged("it stands twice in the table");
+  const name = repeatedName(row);
+  if (name !== null) throw new Damaged(`${inert(name)} stands twice in it`);
+}
+
+const PROVIDER = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+/** Throws `Damaged` for a name that no provider has: it is printed, and becomes part of a file's name. */
+function assertProvider(provider: string): void {
+  if (!PROVIDER.test(provider))
+    throw new Damaged("its provider's name has characters that no provider's name has");
+}
+
 /** Throws `Damaged` for a name that no manifest or no file should bear. */
 export function checkedModel(model: string): string {
   if (!MODEL.test(model) || model.split(/[/]/).some((part) => part === "" || /^\.+$/.test(part)))
@@ -145,6 +161,7 @@ export class Entries implements TableReading {
 
   add({ provider, name }: { provider: string; name: string }, read: () => TableEntry): void {
     try {
+      assertProvider(provider);
       this.#keep(read());
     } catch (error) {
       if (!(error instanceof Damaged)) throw error;

@@ -14,31 +14,48 @@ const NEAR = 5;
 /** Throws `CatalogueError` where the table has none, naming what is near. */
 export function findEntries(table: PriceTable, { provider, model }: Wanted): TableEntry[] {
   const ofProvider = table.entries.filter((entry) => provider === undefined || entry.provider === provider);
-  if (ofProvider.length === 0) {
-    const providers = [...new Set(table.entries.map((entry) => entry.provider))];
-    throw new CatalogueError(
-      `${table.source} has no chat model of a provider ${inert(provider ?? "")}.`,
-      provider === undefined
-        ? "Name another table with --from."
-        : `It has: ${near(provider, providers).join(", ")}.`,
-    );
-  }
   const found = ofProvider.filter(
     (entry) => model === undefined || entry.model === model || entry.listedAs === model,
   );
-  if (model === undefined || found.length > 0) return found;
-  const skipped = table.skipped.find(
-    (one) =>
-      (provider ?? one.provider) === one.provider && (one.name === model || one.name.endsWith(`/${model}`)),
+  if (found.length > 0) return found;
+  const skipped = table.skipped.filter((one) => (provider ?? one.provider) === one.provider);
+  const meant = skipped.find(
+    ({ name }) => model !== undefined && (name === model || name.endsWith(`/${model}`)),
   );
-  if (skipped !== undefined)
+  if (meant !== undefined)
     throw new CatalogueError(
-      `${table.source} has ${inert(model)}, but it cannot be taken: ${skipped.reason}.`,
-      "Write its manifest by hand (docs/releases.md), or name another table with --from.",
+      `${table.source} has ${inert(meant.name)}, but it cannot be taken: ${meant.reason}.`,
+      BY_HAND,
     );
+  if (ofProvider.length === 0) throw noneOf(table, provider, skipped);
+  if (model === undefined) return found;
   throw new CatalogueError(
     `${table.source} has no chat model ${inert(model)}${provider === undefined ? "" : ` of ${inert(provider)}`}.`,
     `Near it: ${near(model, [...new Set(ofProvider.map((entry) => entry.model))]).join(", ")}. Newer tables: --from models.dev or --from litellm.`,
+  );
+}
+
+const BY_HAND = "Write its manifest by hand (docs/releases.md), or name another table with --from.";
+
+/** None of a provider: because all were left out, or because it is not there. */
+function noneOf(
+  table: PriceTable,
+  provider: string | undefined,
+  skipped: PriceTable["skipped"],
+): CatalogueError {
+  const [first] = skipped;
+  const whose = provider === undefined ? "its" : `${inert(provider)}'s`;
+  if (first !== undefined)
+    return new CatalogueError(
+      `${table.source}: none of ${whose} ${skipped.length} chat models can be taken; ${first.name}: ${first.reason}.`,
+      BY_HAND,
+    );
+  const providers = [...new Set(table.entries.map((entry) => entry.provider))];
+  return new CatalogueError(
+    `${table.source} has no chat model of a provider ${inert(provider ?? "")}.`,
+    provider === undefined || providers.length === 0
+      ? "Name another table with --from."
+      : `It has: ${near(provider, providers).join(", ")}.`,
   );
 }
 

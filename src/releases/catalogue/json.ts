@@ -1,6 +1,7 @@
 // The text of a price table, read so that each number keeps the very literal that stood there.
 import { readDecimal, type Decimal } from "./decimal.ts";
 import { CatalogueError } from "./catalogue-error.ts";
+import { isTwice, withRepeats } from "./twice.ts";
 
 /** A number as it was written. */
 class Literal {
@@ -14,8 +15,9 @@ export type Members = Readonly<Record<string, Json>>;
 /** Throws `CatalogueError` for what is no JSON or is nested without end. */
 export function readTableJson(text: string, name: string): Json {
   try {
-    return JSON.parse(text, ((_: string, value: unknown, { source }: { source: string }) =>
+    const value: unknown = JSON.parse(text, ((_: string, value: unknown, { source }: { source: string }) =>
       typeof value === "number" ? new Literal(source) : value) as (key: string, value: unknown) => unknown);
+    return withRepeats(text, value);
   } catch (error) {
     const reason = error instanceof RangeError ? "it is nested too deeply" : String(error);
     throw new CatalogueError(
@@ -26,7 +28,11 @@ export function readTableJson(text: string, name: string): Json {
 }
 
 export const isMembered = (value: Json): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Literal);
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof Literal) &&
+  !isTwice(value);
 
 /** Only what the table itself says: nothing is inherited. */
 export const memberOf = (of: Json, name: string): Json =>

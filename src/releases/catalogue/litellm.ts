@@ -2,6 +2,7 @@
 import { compareDecimals, type Decimal, isZero, larger, perMillion, quotient, shifted } from "./decimal.ts";
 import type { RateField } from "../../domain/price.ts";
 import {
+  assertOnce,
   checkedModel,
   Damaged,
   EFFORTS,
@@ -18,6 +19,8 @@ import {
   dearerOutput,
 } from "./entry.ts";
 import { inert, type Json, itemsOf, memberOf, membersOf, shown, stringOf, stringsOf } from "./json.ts";
+
+import { isTwice, repeatedName } from "./twice.ts";
 
 /** Its names of providers, where this project has a kind or another word. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map(
@@ -57,14 +60,16 @@ export const isLiteLlm = (table: Json): boolean =>
 export function readLiteLlm(table: Json): TableReading {
   const found = new Entries();
   for (const [name, row] of membersOf(table)) {
-    if (name === "sample_spec" || memberOf(row, "mode") !== "chat") continue;
-    const provider = providerOf(stringOf(memberOf(row, "litellm_provider")) ?? "");
+    if (name === "sample_spec") continue;
+    if (repeatedName(row) === null && !isTwice(row) && memberOf(row, "mode") !== "chat") continue;
+    const provider = providerOf(stringOf(memberOf(row, "litellm_provider")) ?? name.split("/")[0] ?? "");
     found.add({ provider, name }, () => readRow(name, row));
   }
   return found;
 }
 
 function readRow(name: string, row: Json): TableEntry {
+  assertOnce(row);
   const provider = stringOf(memberOf(row, "litellm_provider"));
   if (provider === null) throw new Damaged("litellm_provider is missing");
   if (IN_A_REGION.test(name))

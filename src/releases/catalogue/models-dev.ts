@@ -1,6 +1,7 @@
 // models.dev's `api.json`: a provider a member, a model a member of its `models`, US dollars per million tokens as floats.
 import type { RateField } from "../../domain/price.ts";
 import {
+  assertOnce,
   checkedModel,
   Damaged,
   EFFORTS,
@@ -17,6 +18,8 @@ import {
   dearerOutput,
 } from "./entry.ts";
 import { type Json, itemsOf, memberOf, membersOf, stringOf, stringsOf } from "./json.ts";
+
+import { isTwice, repeatedName } from "./twice.ts";
 
 /** Its names of providers, where this project has a kind or another word. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map(
@@ -47,13 +50,20 @@ export const isModelsDev = (table: Json): boolean =>
 
 export function readModelsDev(table: Json): TableReading {
   const found = new Entries();
-  for (const [id, provider] of membersOf(table))
-    for (const [model, row] of membersOf(memberOf(provider, "models"))) {
-      if (!stringsOf(memberOf(memberOf(row, "modalities"), "output")).includes("text")) continue;
+  for (const [id, provider] of membersOf(table)) {
+    const models = memberOf(provider, "models");
+    if (isTwice(provider) || isTwice(models))
+      found.add({ provider: PROVIDERS.get(id) ?? id, name: id }, () => {
+        throw new Damaged("its models stand twice in the table");
+      });
+    for (const [model, row] of membersOf(models)) {
+      const repeated = isTwice(row) || repeatedName(row) !== null;
+      if (!repeated && !stringsOf(memberOf(memberOf(row, "modalities"), "output")).includes("text")) continue;
       found.add({ provider: PROVIDERS.get(id) ?? id, name: `${id}/${model}` }, () =>
         readRow({ id, model, row }),
       );
     }
+  }
   return found;
 }
 
@@ -64,6 +74,7 @@ interface Row {
 }
 
 function readRow({ id, model, row }: Row): TableEntry {
+  assertOnce(row);
   const cost = memberOf(row, "cost");
   if (cost === undefined) throw new Damaged("cost is missing");
   const notes: string[] = [];
