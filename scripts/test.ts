@@ -37,13 +37,16 @@ const SLEEPING = new Set([
   "./test/app/alert-rules.test.ts",
   "./test/app/grafana.test.ts",
   "./test/app/health.test.ts",
+  "./test/app/long-files.test.ts",
   "./test/cli/login.test.ts",
   "./test/deploy/install.test.ts",
   "./test/faults/odd-http.test.ts",
   "./test/faults/provider.test.ts",
+  "./test/faults/rotten.test.ts",
   "./test/faults/unsettled.test.ts",
   "./test/faults/uploads.test.ts",
   "./test/replicas/database-faults.test.ts",
+  "./test/replicas/failover.test.ts",
   "./test/replicas/outage.test.ts",
 ]);
 /** These wait far more than they work, or judge memory: one after the other, beside the two. */

@@ -77,15 +77,9 @@ export function DataTable<Row>({
   const [observed, { width: wanted }] = useResizeObserver<HTMLTableElement>();
   const { table, folded } = useFitted(columns, drawing ? drawn : rows, width);
   const [unfolded, unfold] = useState(false);
-  const latest = useRef(onOpen);
-  useLayoutEffect(() => {
-    latest.current = onOpen;
-  });
-  const [open] = useState(() => (row: Row) => latest.current?.(row));
+  const open = useSame(onOpen);
   const classes = columns.map((column, at) => cellClass(column, !unfolded && folded.includes(at)));
-  const gone = unfolded ? "" : JSON.stringify(folded.map((at) => columns[at]?.title));
-  const goneTitles = useMemo(() => new Set(gone === "" ? [] : (JSON.parse(gone) as string[])), [gone]);
-  const offersColumns = folded.length > 0 && shown.length > 0;
+  const gone = useTitles(columns, unfolded ? NONE : folded);
   return (
     <Paper withBorder className="table-frame">
       <div
@@ -119,52 +113,63 @@ export function DataTable<Row>({
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            <Folded value={goneTitles}>
-              <Rows
-                rows={drawn}
-                columns={columns}
-                classes={classes}
-                rowKey={rowKey}
-                onOpen={onOpen && open}
-              />
+            <Folded value={gone}>
+              <Rows rows={drawn} columns={columns} classes={classes} rowKey={rowKey} onOpen={open} />
             </Folded>
           </Table.Tbody>
-          {columns.some(({ total }) => total !== undefined) && (
-            <Table.Tfoot>
-              <Table.Tr fw={700}>
-                {columns.map(({ title, figures, total }, at) => (
-                  <Table.Td
-                    key={title}
-                    className={classes[at]}
-                    style={fractionOf(at)}
-                    ta={figures ? "right" : "left"}
-                  >
-                    {total}
-                  </Table.Td>
-                ))}
-              </Table.Tr>
-            </Table.Tfoot>
-          )}
+          {columns.some(({ total }) => total !== undefined) && <Totals columns={columns} classes={classes} />}
         </Table>
       </div>
-      {(more !== undefined || offersColumns) && (
-        <Group justify="center" p={more === undefined ? 2 : "xs"}>
-          {more !== undefined && (
-            <Button variant="subtle" onClick={more.load} loading={more.loading}>
-              {tableTexts.more}
-            </Button>
-          )}
-          {offersColumns && (
-            <Button variant="subtle" color="gray" size="compact-xs" onClick={() => unfold(!unfolded)}>
-              {unfolded ? tableTexts.fewerColumns : tableTexts.columns(folded.length)}
-            </Button>
-          )}
-        </Group>
-      )}
+      <More
+        rows={more}
+        columns={folded.length > 0 && shown.length > 0 ? { folded: folded.length, unfolded, unfold } : null}
+      />
       {shown.length === 0 && (none === undefined ? <NoMatch /> : <Sentence>{none}</Sentence>)}
     </Paper>
   );
 }
+
+interface MoreProps {
+  rows: DataTableProps<never>["more"];
+  /** Those that have given way, and whether they are shown all the same. */
+  columns: { folded: number; unfolded: boolean; unfold: (shown: boolean) => void } | null;
+}
+
+/** Of what is not on screen: the next rows, the columns that have no room. */
+function More({ rows, columns }: MoreProps) {
+  if (rows === undefined && columns === null) return null;
+  return (
+    <Group justify="center" p={rows === undefined ? 2 : "xs"}>
+      {rows !== undefined && (
+        <Button variant="subtle" onClick={rows.load} loading={rows.loading}>
+          {tableTexts.more}
+        </Button>
+      )}
+      {columns !== null && (
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-xs"
+          onClick={() => columns.unfold(!columns.unfolded)}
+        >
+          {columns.unfolded ? tableTexts.fewerColumns : tableTexts.columns(columns.folded)}
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+const Totals = <Row,>({ columns, classes }: Pick<RowsProps<Row>, "columns" | "classes">) => (
+  <Table.Tfoot>
+    <Table.Tr fw={700}>
+      {columns.map(({ title, figures, total }, at) => (
+        <Table.Td key={title} className={classes[at]} style={fractionOf(at)} ta={figures ? "right" : "left"}>
+          {total}
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  </Table.Tfoot>
+);
 
 interface RowsProps<Row> extends Pick<DataTableProps<Row>, "rows" | "columns" | "rowKey"> {
   classes: readonly string[];
@@ -243,6 +248,24 @@ function Head<Row>({
       )}
     </Table.Th>
   );
+}
+
+const NONE: readonly number[] = [];
+
+/** Of the columns at these places; the same set as long as the titles are the same. */
+function useTitles<Row>(columns: readonly Column<Row>[], places: readonly number[]): ReadonlySet<string> {
+  const titles = JSON.stringify(places.map((at) => columns[at]?.title));
+  return useMemo(() => new Set(JSON.parse(titles) as string[]), [titles]);
+}
+
+/** The same function at every drawing, which does what the latest one does; absent where there is none. */
+function useSame<Row>(act: ((row: Row) => void) | undefined): ((row: Row) => void) | undefined {
+  const latest = useRef(act);
+  useLayoutEffect(() => {
+    latest.current = act;
+  });
+  const [same] = useState(() => (row: Row) => latest.current?.(row));
+  return act && same;
 }
 
 const cellClass = <Row,>({ figures, saidFirst }: Column<Row>, isFolded: boolean): string =>

@@ -8,7 +8,7 @@ import type { Jobs } from "../lib/jobs.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type AlertService, alertService } from "../operator/alerts.ts";
-import { endExpiredKeys } from "../registry/api-keys.ts";
+import { endExpiredKeys } from "../registry/key-life.ts";
 import { auditNotes } from "../registry/audit-notes.ts";
 import { type PaymentService, paymentService } from "../operator/payments.ts";
 import type { People } from "../people/people.ts";

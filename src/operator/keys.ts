@@ -22,11 +22,9 @@ import {
   keysNamed,
   keysOf,
   type NotNow,
-  pauseKey,
-  replaceKey,
-  resumeKey,
-  revokeKey,
 } from "../registry/api-keys.ts";
+import { pauseKey, resumeKey, revokeKey } from "../registry/key-life.ts";
+import { replaceKey } from "../registry/key-replacement.ts";
 import { printSettings } from "../registry/key-edit.ts";
 import { LIVE_KEYS_MAX, type TooManyKeys } from "../registry/key-list.ts";
 import type { KeySettings } from "../registry/key-record.ts";

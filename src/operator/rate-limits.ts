@@ -9,7 +9,7 @@ import { changedMeanwhile } from "../domain/row-version.ts";
 import { notFound, unknownRecord } from "../domain/unknown-record.ts";
 import type { Transactions } from "../ledger/ledger.ts";
 import { subjectOf } from "../ledger/rate-in-force.ts";
-import { ownerOfKey } from "../registry/api-keys.ts";
+import { ownerOfKey } from "../registry/locked-key.ts";
 import { findOrganization } from "../registry/organizations.ts";
 import {
   findRateLimits,

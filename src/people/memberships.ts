@@ -1,88 +1,44 @@
-// Who belongs to which organization, with which role. An organization that has members keeps at least one owner.
+// Who belongs to which organization, with which role: read, counted, joined.
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
-import { changedMeanwhile } from "../domain/row-version.ts";
-import type { MemberAt, Membership, People } from "./people.ts";
-import { mayGive, type Role } from "../domain/roles.ts";
+import type { Role } from "../domain/roles.ts";
 import { inHundreds, numberOf, textOf } from "../store/sql.ts";
 import { allRows } from "./all-rows.ts";
+import {
+  findMember,
+  memberAt,
+  MEMBERSHIP,
+  membershipOf,
+  type MembershipPorts,
+  placeOfMember,
+} from "./member-row.ts";
 import { likeOf, namedLike } from "./named-like.ts";
-import { giversOf, LOST, UNASKED } from "./authority.ts";
-import type { MembershipRow, RuleRow } from "./schema.ts";
-import type { SignIn } from "./sign-in.ts";
-import type { PeopleStore } from "./store.ts";
+import type { Membership, People } from "./people.ts";
+import { rolesOfMembers } from "./roles-of-members.ts";
+import type { MembershipRow } from "./schema.ts";
 
-type Records = SignIn["records"];
-type Memberships = Pick<
-  People,
-  | "memberships"
-  | "memberCounts"
-  | "membersAfter"
-  | "membersAmong"
-  | "ownerCount"
-  | "membership"
-  | "join"
-  | "changeRole"
-  | "remove"
-  | "seen"
->;
+type Memberships = ReturnType<typeof members> &
+  ReturnType<typeof counted> &
+  ReturnType<typeof rolesOfMembers>;
 
-const MODEL = "membership";
 /** `seenAt` is written at most this often. */
 const SEEN_EVERY_MS = 60_000;
 
 /** Of one organization. */
 export const MEMBERS_MAX = 1_000;
 
-const placeOf = (organizationId: string, personId: string): string => `${organizationId} ${personId}`;
-const at = (organizationId: string, personId: string) => [
-  { field: "place", value: placeOf(organizationId, personId) },
-];
-
-export function memberships(
-  { records, store }: { records: Records; store: Pick<PeopleStore, "change" | "locking" | "rows"> },
+/** `endSessions`: whose role changed signs in again. */
+export const memberships = (
+  on: MembershipPorts,
   endSessions: (personId: string) => Promise<unknown>,
-): Memberships {
-  const find = (organizationId: string, personId: string): Promise<MembershipRow | null> =>
-    records.findOne<MembershipRow>({ model: MODEL, where: at(organizationId, personId) });
-  // The owners, who acts and who is acted on are kept as they are until it is done, in one order: of two owners who step
-  // down together, or remove each other, at whichever gateways, the second one finds what the first one left.
-  const unlessLast = (work: string, also: string): string =>
-    `WITH kept AS (
-       SELECT "personId", role FROM membership
-       WHERE "organizationId" = ?1 AND (role = 'owner' OR "personId" IN (?2, ?3)) ORDER BY id ${store.locking}
-     ) ${work} WHERE place = ?4 AND role = ?5 AND ${also}
-       AND (role <> 'owner' OR (SELECT count(*) FROM kept WHERE role = 'owner') > 1)`;
-  const mayAct = (...roles: Role[]): string =>
-    `(SELECT count(*) FROM kept WHERE "personId" = ?3 AND role IN (${giversOf(...roles)})) = 1`;
-  const isThere = `(SELECT count(*) FROM kept WHERE "personId" = ?3) = 1`;
-  const stepDown = async (
-    { organizationId, personId }: MemberAt,
-    { work, also, from, by, to }: { work: string; also: string; from: Role; by: string; to?: Role },
-  ): Promise<void> => {
-    const place = placeOf(organizationId, personId);
-    const values = [organizationId, personId, by, place, from, ...(to === undefined ? [] : [to])];
-    const changed = await store.change(unlessLast(work, also), ...values);
-    await store.change(LOST, personId);
-    if (changed > 0) return;
-    const row = await find(organizationId, personId);
-    if (row === null) throw unknownMember();
-    if (row.role !== from) throw changedMeanwhile();
-    const acting = await find(organizationId, by);
-    const roles = to === undefined ? [from] : [from, to];
-    if (acting === null || !((by === personId && to === undefined) || mayGiveAll(acting.role as Role, roles)))
-      throw new OperatorRefusal(
-        "role_not_permitted",
-        "Your own role was changed a moment ago. Open the page again.",
-      );
-    throw new OperatorRefusal(
-      "conflict",
-      "This is the organization's last owner. Make somebody else an owner first.",
-      "member",
-    );
-  };
+): Memberships => ({ ...members(on), ...counted(on), ...rolesOfMembers(on, endSessions) });
+
+function members({
+  records,
+  store,
+}: MembershipPorts): Pick<People, "memberships" | "membersAfter" | "membership" | "join" | "seen"> {
   return {
     async memberships(by) {
-      const rows = await allRows<MembershipRow>(records, { model: MODEL, where: [whoseOf(by)] });
+      const rows = await allRows<MembershipRow>(records, { model: MEMBERSHIP, where: [whoseOf(by)] });
       return rows.map(membershipOf).toSorted((a, b) => b.seenAtMs - a.seenAtMs);
     },
     async membersAfter(organizationId, { after, search, most }) {
@@ -98,6 +54,41 @@ export function memberships(
       );
       return rows.map((row) => membershipOf(row as unknown as MembershipRow));
     },
+    async membership(organizationId, personId) {
+      const row = await findMember(records, organizationId, personId);
+      return row === null ? null : membershipOf(row);
+    },
+    async join(organizationId, personId, role) {
+      const where = [{ field: "organizationId", value: organizationId }];
+      if ((await records.count({ model: MEMBERSHIP, where })) >= MEMBERS_MAX) throw tooManyMembers();
+      const now = Date.now();
+      const place = placeOfMember(organizationId, personId);
+      const data = { place, organizationId, personId, role, joinedAt: now, seenAt: now };
+      try {
+        await records.create({ model: MEMBERSHIP, data });
+      } catch (error) {
+        // Joined at the same moment by another link; any other failure is its own.
+        const found = await findMember(records, organizationId, personId);
+        throw found === null ? error : alreadyMember(found.role as Role);
+      }
+    },
+    async seen(organizationId, personId) {
+      const row = await findMember(records, organizationId, personId);
+      const now = Date.now();
+      if (row === null) return;
+      const ago = now - Number(row.seenAt);
+      if (ago >= 0 && ago < SEEN_EVERY_MS) return; // what is damaged or lies ahead is written anew
+      await records.update({
+        model: MEMBERSHIP,
+        where: memberAt(organizationId, personId),
+        update: { seenAt: now },
+      });
+    },
+  };
+}
+
+function counted({ store }: MembershipPorts): Pick<People, "ownerCount" | "memberCounts" | "membersAmong"> {
+  return {
     async ownerCount(organizationId) {
       const [row] = await store.rows(
         `SELECT count(*) AS owners FROM membership WHERE "organizationId" = ?1 AND role = 'owner'`,
@@ -122,46 +113,11 @@ export function memberships(
       for (const some of inHundreds(personIds)) {
         const rows = await store.rows(
           `SELECT "personId" AS person FROM membership WHERE place IN (${some.map((_, n) => `?${n + 1}`).join(", ")})`,
-          ...some.map((personId) => placeOf(organizationId, personId)),
+          ...some.map((personId) => placeOfMember(organizationId, personId)),
         );
         for (const { person } of rows) found.add(textOf(person));
       }
       return found;
-    },
-    async membership(organizationId, personId) {
-      const row = await find(organizationId, personId);
-      return row === null ? null : membershipOf(row);
-    },
-    async join(organizationId, personId, role) {
-      const where = [{ field: "organizationId", value: organizationId }];
-      if ((await records.count({ model: MODEL, where })) >= MEMBERS_MAX) throw tooManyMembers();
-      const now = Date.now();
-      const place = placeOf(organizationId, personId);
-      const data = { place, organizationId, personId, role, joinedAt: now, seenAt: now };
-      try {
-        await records.create({ model: MODEL, data });
-      } catch (error) {
-        // Joined at the same moment by another link; any other failure is its own.
-        const found = await find(organizationId, personId);
-        throw found === null ? error : alreadyMember(found.role as Role);
-      }
-    },
-    async changeRole(at, { from, to, by }) {
-      await stepDown(at, { work: "UPDATE membership SET role = ?6", also: mayAct(from, to), from, to, by });
-      await endSessions(at.personId);
-    },
-    async remove(at, { from, by }) {
-      const also = at.personId === by ? isThere : mayAct(from);
-      await stepDown(at, { work: "DELETE FROM membership", also, from, by });
-      await store.change(UNASKED, at.organizationId, at.personId);
-    },
-    async seen(organizationId, personId) {
-      const row = await find(organizationId, personId);
-      const now = Date.now();
-      if (row === null) return;
-      const ago = now - Number(row.seenAt);
-      if (ago >= 0 && ago < SEEN_EVERY_MS) return; // what is damaged or lies ahead is written anew
-      await records.update({ model: MODEL, where: at(organizationId, personId), update: { seenAt: now } });
     },
   };
 }
@@ -181,34 +137,6 @@ const whoseOf = (by: Parameters<People["memberships"]>[0]) => {
     : { field: "organizationId", value: by.organizationId };
 };
 
-export const rules = (records: Records): Pick<People, "rules" | "setRules"> => ({
-  async rules(organizationId) {
-    const row = await ruleOf(records, organizationId);
-    return { requireTwoFactor: row?.requireTwoFactor === true };
-  },
-  async setRules(organizationId, { from, to }) {
-    const where = [
-      { field: "organizationId", value: organizationId },
-      { field: "requireTwoFactor", value: from.requireTwoFactor },
-    ];
-    if ((await records.updateMany({ model: RULE, where, update: { ...to } })) > 0) return;
-    // An organization that has set nothing has no row, and asks for nothing.
-    if (from.requireTwoFactor) throw changedMeanwhile();
-    try {
-      await records.create({ model: RULE, data: { organizationId, ...to } });
-    } catch (error) {
-      // Set at the same moment by somebody else; any other failure is its own.
-      if ((await ruleOf(records, organizationId)) === null) throw error;
-      throw changedMeanwhile();
-    }
-  },
-});
-
-const RULE = "organizationRule";
-
-const ruleOf = (records: Records, organizationId: string): Promise<RuleRow | null> =>
-  records.findOne<RuleRow>({ model: RULE, where: [{ field: "organizationId", value: organizationId }] });
-
 export const alreadyMember = (role: Role): OperatorRefusal =>
   new OperatorRefusal(
     "conflict",
@@ -221,17 +149,3 @@ export const tooManyMembers = (): OperatorRefusal =>
     "conflict",
     `The organization has ${MEMBERS_MAX} members, which is the most. Somebody on its team has to remove one first.`,
   );
-
-const mayGiveAll = (standing: Role, roles: readonly Role[]): boolean =>
-  roles.every((role) => mayGive(standing, role));
-
-const unknownMember = (): OperatorRefusal =>
-  new OperatorRefusal("not_found", "There is no record of this id.", "member");
-
-const membershipOf = (row: MembershipRow): Membership => ({
-  organizationId: row.organizationId,
-  personId: row.personId,
-  role: row.role as Role,
-  joinedAtMs: Number(row.joinedAt),
-  seenAtMs: Number(row.seenAt),
-});

@@ -13,8 +13,9 @@ import { isFirstRunToken } from "./first-run.ts";
 import { invitations, notOpen } from "./invitations.ts";
 import { resets } from "./resets.ts";
 import { usageViews } from "./usage-views.ts";
-import { alreadyMember, memberships, rules } from "./memberships.ts";
+import { alreadyMember, memberships } from "./memberships.ts";
 import { operators } from "./operators.ts";
+import { organizationRules } from "./organization-rules.ts";
 import { type OidcProvider, openSignIn, passkeyHost, type Passwords, type SignIn } from "./sign-in.ts";
 import { openPeopleStore, type PeoplePlace } from "./store.ts";
 import { Windows } from "../limits/window.ts";
@@ -56,7 +57,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
     ...accountPages(store, persons(on)),
     ...members,
     ...operators(store, endAll),
-    ...rules(on.records),
+    ...organizationRules(on.records),
     ...usageViews(on),
     ...answers(on, clock),
     invite: kept.invite,

@@ -1,15 +1,14 @@
 // Response headers, CORS, rate limits and shedding (wire.md §6).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ErrorJson } from "../support/events.ts";
-import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { type Customer, hello, type TestGateway } from "../support/gateway.ts";
+import { PAGE, preflight, startForPage } from "../support/page.ts";
 
-const ORIGIN = "https://app.example.com";
 let gateway: TestGateway;
 let customer: Customer;
 beforeAll(async () => {
-  gateway = await startGateway({
+  gateway = await startForPage({
     configure: (config) => {
-      config.cors.origins = [ORIGIN];
       config.limits.keyRequestsPerMinute = 20;
       config.limits.keyConcurrent = 5;
       config.limits.maxConcurrent = 40;
@@ -83,18 +82,15 @@ test("a gateway that is full sheds with 503 before anything is held", async () =
 });
 
 test("an allowed origin may preflight without a key and read our headers; another one may not", async () => {
-  const preflight = (origin: string): Promise<Response> =>
-    fetch(`${gateway.baseUrl}/chat/completions`, {
-      method: "OPTIONS",
-      headers: { origin, "access-control-request-method": "POST" },
-    });
-  const allowed = await preflight(ORIGIN);
+  const url = `${gateway.baseUrl}/chat/completions`;
+  const allowed = await preflight(url);
   expect(allowed.status).toBe(204);
-  expect(allowed.headers.get("access-control-allow-origin")).toBe(ORIGIN);
+  expect(allowed.headers.get("access-control-allow-origin")).toBe(PAGE);
   const headers = allowed.headers.get("access-control-allow-headers") ?? "";
   expect(headers).toStartWith("authorization, x-api-key, content-type, idempotency-key, ");
-  expect((await preflight("https://evil.example")).headers.get("access-control-allow-origin")).toBeNull();
-  const reply = await gateway.chat(customer, hello(), { origin: ORIGIN });
+  const refused = await preflight(url, { origin: "https://evil.example" });
+  expect(refused.headers.get("access-control-allow-origin")).toBeNull();
+  const reply = await gateway.chat(customer, hello(), { origin: PAGE });
   expect(reply.headers.get("access-control-expose-headers")).toContain("x-request-id");
 });
 

@@ -7,19 +7,15 @@ import { FORMATS } from "../../src/gateway/formats/formats.ts";
 import { fingerprintOf } from "../../src/gateway/idempotency.ts";
 import { brief } from "../support/brief-format.ts";
 import type { GatewayJson } from "../support/events.ts";
-import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import type { Customer, TestGateway } from "../support/gateway.ts";
+import { preflight, startForPage } from "../support/page.ts";
 import { ProcessGateway } from "../support/process-gateway.ts";
 import { reads } from "../support/wait.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
 beforeAll(async () => {
-  gateway = await startGateway({
-    formats: [...FORMATS, brief],
-    configure: (config) => {
-      config.cors.origins = [ORIGIN];
-    },
-  });
+  gateway = await startForPage({ formats: [...FORMATS, brief] });
   customer = await gateway.customer({ usd: "50" });
 });
 afterAll(async () => {
@@ -27,7 +23,6 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-const ORIGIN = "https://app.example";
 const ASKED = { model: "plain-1", ask: "Say hello", atMost: 60 };
 const LIVE = { ...ASKED, live: true };
 /** What says the same to a provider. */
@@ -94,10 +89,7 @@ async function bookedOf(requestId: string) {
 }
 
 test("browsers of an allowed origin may send its credential header, beside that of the other one", async () => {
-  const { headers } = await fetch(`${gateway.url}/v1/brief`, {
-    method: "OPTIONS",
-    headers: { origin: ORIGIN, "access-control-request-method": "POST" },
-  });
+  const { headers } = await preflight(`${gateway.url}/v1/brief`);
   expect(headers.get("access-control-allow-headers")).toStartWith("authorization, x-api-key, content-type, ");
 });
 

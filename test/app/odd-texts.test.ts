@@ -5,7 +5,8 @@ import type { z } from "zod";
 import { adminTargets, appRoutes } from "../support/endpoints.ts";
 import { type Browser, firstOperator, PASSWORD } from "../support/browser.ts";
 import type { Passwords } from "../../src/people/sign-in.ts";
-import { startGateway, STORES, type TestGateway } from "../support/gateway.ts";
+import { STORES, type TestGateway } from "../support/gateway.ts";
+import { PAGE, startForPage } from "../support/page.ts";
 import { QUICK_PASSWORDS } from "../support/passwords.ts";
 import { exchange, statusOf } from "../support/raw.ts";
 import { readFileSync } from "node:fs";
@@ -64,12 +65,11 @@ describe.each(STORES)("on %s", (store) => {
   let root: Browser;
   let token: string;
   beforeAll(async () => {
-    gateway = await startGateway({
+    gateway = await startForPage({
       store,
       passwords: SLOW_PASSWORDS,
       configure: (config) => {
         config.signIn.perMinute = 100_000;
-        config.cors.origins = ["https://page.example.com"];
       },
     });
     root = await firstOperator(gateway);
@@ -230,7 +230,7 @@ describe.each(STORES)("on %s", (store) => {
     async () => {
       for (const host of ["", "a b", "[", "x:99999999", "%00", "http://x"])
         for (const method of ["GET", "OPTIONS"]) {
-          const lines = `${method} /v1/models HTTP/1.1\r\nHost: ${host}\r\nOrigin: https://page.example.com\r\n`;
+          const lines = `${method} /v1/models HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${PAGE}\r\n`;
           expect([
             host,
             statusOf(await exchange(gateway.url, `${lines}Connection: close\r\n\r\n`, 2_000)),

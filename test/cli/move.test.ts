@@ -19,7 +19,7 @@ import { type Running, start } from "../../src/main/gateway.ts";
 import { BEGUN, type KeyInHand, World } from "../ledger/world.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
-import { revokeKey } from "../../src/registry/api-keys.ts";
+import { revokeKey } from "../../src/registry/key-life.ts";
 import { requestEntitlement } from "../../src/registry/entitlements.ts";
 import { auditLog } from "../support/audit-log.ts";
 import { PROGRAM } from "../support/program.ts";

@@ -7,20 +7,16 @@ import { ChatOpenAI } from "@langchain/openai";
 import { generateText, type LanguageModel } from "ai";
 import OpenAI7 from "openai";
 import OpenAI6 from "openai-6";
-import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import type { Customer, TestGateway } from "../support/gateway.ts";
+import { PAGE, preflight, startForPage } from "../support/page.ts";
 
-const ORIGIN = "https://app.example";
 /** What a browser never asks for. */
 const SAFE = new Set(["accept", "accept-language", "content-language"]);
 
 let gateway: TestGateway;
 let customer: Customer;
 beforeAll(async () => {
-  gateway = await startGateway({
-    configure: (config) => {
-      config.cors.origins = [ORIGIN];
-    },
-  });
+  gateway = await startForPage();
   customer = await gateway.customer({ usd: "50" });
 });
 afterAll(async () => {
@@ -33,20 +29,13 @@ const fetchInPage: typeof fetch = Object.assign(
   async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = input instanceof Request ? new Request(input, init) : new Request(String(input), init);
     const wanted = [...request.headers.keys()].filter((name) => !SAFE.has(name)).toSorted();
-    const preflight = await fetch(request.url, {
-      method: "OPTIONS",
-      headers: {
-        origin: ORIGIN,
-        "access-control-request-method": request.method,
-        "access-control-request-headers": wanted.join(","),
-      },
-    });
-    const allowed = (preflight.headers.get("access-control-allow-headers") ?? "").split(/, */);
+    const answered = await preflight(request.url, { method: request.method, headers: wanted });
+    const allowed = (answered.headers.get("access-control-allow-headers") ?? "").split(/, */);
     const missing = wanted.filter((name) => !allowed.includes(name));
     if (missing.length > 0) throw new Error(`the browser blocks ${missing.join(", ")}`);
-    request.headers.set("origin", ORIGIN);
+    request.headers.set("origin", PAGE);
     const response = await fetch(request);
-    if (response.headers.get("access-control-allow-origin") !== ORIGIN)
+    if (response.headers.get("access-control-allow-origin") !== PAGE)
       throw new Error("the browser hides the answer");
     return response;
   },

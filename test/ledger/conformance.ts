@@ -22,7 +22,8 @@ import {
   saysOf,
   World,
 } from "./world.ts";
-import { changeKey, createKey, findKey, keysOf, revokeKey } from "../../src/registry/api-keys.ts";
+import { changeKey, createKey, findKey, keysOf } from "../../src/registry/api-keys.ts";
+import { revokeKey } from "../../src/registry/key-life.ts";
 import {
   approveEntitlement,
   closeRequest,

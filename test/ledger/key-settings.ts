@@ -7,16 +7,9 @@ import type { NanoUsd } from "../../src/domain/money.ts";
 import { versionOf } from "../../src/domain/row-version.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { newId } from "../../src/lib/id.ts";
-import {
-  changeKey,
-  endExpiredKeys,
-  findKey,
-  keysOf,
-  pauseKey,
-  replaceKey,
-  resumeKey,
-  revokeKey,
-} from "../../src/registry/api-keys.ts";
+import { changeKey, findKey, keysOf } from "../../src/registry/api-keys.ts";
+import { endExpiredKeys, pauseKey, resumeKey, revokeKey } from "../../src/registry/key-life.ts";
+import { replaceKey } from "../../src/registry/key-replacement.ts";
 import { mintKey } from "../../src/registry/secret.ts";
 import { ask } from "../../src/store/sql.ts";
 import { auditLog } from "../support/audit-log.ts";

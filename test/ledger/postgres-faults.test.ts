@@ -15,7 +15,7 @@ import { openPostgresStore } from "../../src/store/postgres.ts";
 import { CuttingProxy } from "../support/cutting-proxy.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { CLASSED, type KeyInHand, releaseOf, World } from "./world.ts";
-import { revokeKey } from "../../src/registry/api-keys.ts";
+import { revokeKey } from "../../src/registry/key-life.ts";
 import { setRateLimits } from "../../src/registry/rate-limits.ts";
 import { readRequest } from "../../src/registry/requests.ts";
 

@@ -12,7 +12,7 @@ import {
   rateLimitsOf,
   setRateLimits,
 } from "../../src/registry/rate-limits.ts";
-import { pauseKey, revokeKey } from "../../src/registry/api-keys.ts";
+import { pauseKey, revokeKey } from "../../src/registry/key-life.ts";
 import { ask } from "../../src/store/sql.ts";
 import { stoppedClock } from "../support/clock.ts";
 import { type KeyInHand, type Opened, releaseOf, World } from "./world.ts";

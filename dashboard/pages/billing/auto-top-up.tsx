@@ -27,79 +27,21 @@ interface Terms {
   cap: string;
 }
 
-const LABELS = {
-  threshold_usd: words.threshold,
-  amount_usd: words.topUpBy,
-  monthly_cap_usd: words.cap,
-} as const;
+/** The amounts of its terms, each by its name on the wire. */
+const AMOUNTS = [
+  { term: "threshold", field: "threshold_usd", label: words.threshold, placeholder: "" },
+  { term: "amount", field: "amount_usd", label: words.topUpBy, placeholder: "" },
+  { term: "cap", field: "monthly_cap_usd", label: words.cap, placeholder: words.noCap },
+] as const;
 
 export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
-  const [typed, setTyped] = useState<{ terms: Terms; from: AutoTopUp } | null>(null);
-  const [removing, setRemoving] = useState(false);
-  const save = useChange("PUT /orgs/{org}/billing/auto-top-up", { org }, (saved) =>
-    setTyped({ terms: termsOf(saved), from: saved }),
-  );
-  const { terms, from } = typed ?? { terms: termsOf(of), from: of };
-  const { on, threshold, amount, cap } = terms;
-  const type = (change: Partial<Terms>): void => setTyped({ terms: { ...terms, ...change }, from });
-  const tried = sinceOpened(save, from, of);
-  const discard = (): void => {
-    setTyped(null);
-    save.reset();
-  };
+  const { terms, type, save, tried, changed, ready, discard, send } = useTermsForm(org, of);
   const retry = useChange("POST /orgs/{org}/billing/auto-top-up/retry", { org });
-  const field = (
-    name: keyof typeof LABELS,
-    { value, set, placeholder = "" }: { value: string; set: (text: string) => void; placeholder?: string },
-  ) => (
-    <TextInput
-      label={LABELS[name]}
-      data-field={name}
-      placeholder={placeholder}
-      inputMode="decimal"
-      leftSection="$"
-      value={value}
-      disabled={!mayChange}
-      error={amountProblem(value)}
-      onChange={(event) => set(event.currentTarget.value)}
-    />
-  );
-  const kept = termsOf(from);
-  const changed = on !== kept.on || amountsOf(terms).some((usd, at) => usd !== amountsOf(kept)[at]);
-  const ready = isAmount(threshold) && isAmount(amount) && (cap.trim() === "" || isAmount(cap));
   return (
     <Paper withBorder p="md" data-fields>
       <Stack gap="sm">
-        <Group justify="space-between" gap="sm">
-          <Text size="sm">
-            {of.card === null ? words.noCard : words.card(of.card)} {words.spent}{" "}
-            <ExactMoney usd={of.spent_this_month_usd} />.
-          </Text>
-          {of.card !== null && mayChange && (
-            <Button size="compact-sm" variant="default" onClick={() => setRemoving(true)}>
-              {words.removeCard}
-            </Button>
-          )}
-        </Group>
-        {of.last_failure !== null && (
-          <Alert color="yellow" variant="light">
-            <Group justify="space-between" gap="xs">
-              <Text size="sm" className="name">
-                <Time at={of.last_failure.at} />: {of.last_failure.reason}
-              </Text>
-              {mayChange && (
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  loading={retry.isPending}
-                  onClick={() => retry.mutate({})}
-                >
-                  {stateTexts.retry}
-                </Button>
-              )}
-            </Group>
-          </Alert>
-        )}
+        <Card org={org} of={of} mayChange={mayChange} />
+        {of.last_failure !== null && <LastFailure of={of.last_failure} retry={mayChange ? retry : null} />}
         {of.on && of.acts_below_usd !== of.threshold_usd && of.acts_below_usd !== null && (
           <Alert color="yellow" variant="light">
             {words.actsBelow} <Money usd={of.acts_below_usd} />. {words.actsBelowHelp}
@@ -117,42 +59,131 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
         <Switch
           label={words.autoOn}
           disabled={!mayChange}
-          checked={on}
+          checked={terms.on}
           onChange={(event) => type({ on: event.currentTarget.checked })}
         />
         <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm" verticalSpacing="sm" maw={640}>
-          {field("threshold_usd", { value: threshold, set: (text) => type({ threshold: text }) })}
-          {field("amount_usd", { value: amount, set: (text) => type({ amount: text }) })}
-          {field("monthly_cap_usd", {
-            value: cap,
-            set: (text) => type({ cap: text }),
-            placeholder: words.noCap,
-          })}
+          {AMOUNTS.map(({ term, ...shown }) => (
+            <AmountInput
+              key={term}
+              {...shown}
+              value={terms[term]}
+              disabled={!mayChange}
+              onType={(usd) => type({ [term]: usd })}
+            />
+          ))}
         </SimpleGrid>
         <div>
-          <Button
-            loading={save.isPending}
-            disabled={!ready || !changed || !mayChange}
-            onClick={() =>
-              save.mutate({
-                on,
-                threshold_usd: threshold.trim(),
-                amount_usd: amount.trim(),
-                monthly_cap_usd: cap.trim() === "" ? null : cap.trim(),
-                version: tried.on.version,
-              })
-            }
-          >
+          <Button loading={save.isPending} disabled={!ready || !changed || !mayChange} onClick={send}>
             {tried.late ? meanwhileTexts.saveAnyway : dialogTexts.save}
           </Button>
         </div>
       </Stack>
-      {removing && of.card !== null && (
-        <RemoveCard org={org} card={of.card} onClose={() => setRemoving(false)} />
-      )}
     </Paper>
   );
 }
+
+/** What was typed, from which terms it began, and whether it may be saved. */
+function useTermsForm(org: string, of: AutoTopUp) {
+  const [typed, setTyped] = useState<{ terms: Terms; from: AutoTopUp } | null>(null);
+  const save = useChange("PUT /orgs/{org}/billing/auto-top-up", { org }, (saved) =>
+    setTyped({ terms: termsOf(saved), from: saved }),
+  );
+  const { terms, from } = typed ?? { terms: termsOf(of), from: of };
+  const { on, threshold, amount, cap } = terms;
+  const kept = termsOf(from);
+  const tried = sinceOpened(save, from, of);
+  return {
+    terms,
+    type: (change: Partial<Terms>): void => setTyped({ terms: { ...terms, ...change }, from }),
+    save,
+    tried,
+    changed: on !== kept.on || amountsOf(terms).some((usd, at) => usd !== amountsOf(kept)[at]),
+    ready: isAmount(threshold) && isAmount(amount) && (cap.trim() === "" || isAmount(cap)),
+    discard: (): void => {
+      setTyped(null);
+      save.reset();
+    },
+    send: (): void =>
+      save.mutate({
+        on,
+        threshold_usd: threshold.trim(),
+        amount_usd: amount.trim(),
+        monthly_cap_usd: cap.trim() === "" ? null : cap.trim(),
+        version: tried.on.version,
+      }),
+  };
+}
+
+interface AmountInputProps {
+  label: string;
+  field: string;
+  placeholder: string;
+  value: string;
+  disabled: boolean;
+  onType: (usd: string) => void;
+}
+
+const AmountInput = ({ label, field, placeholder, value, disabled, onType }: AmountInputProps) => (
+  <TextInput
+    label={label}
+    data-field={field}
+    placeholder={placeholder}
+    inputMode="decimal"
+    leftSection="$"
+    value={value}
+    disabled={disabled}
+    error={amountProblem(value)}
+    onChange={(event) => onType(event.currentTarget.value)}
+  />
+);
+
+/** The kept card, what it was charged this month, and how it goes. */
+function Card({ org, of, mayChange }: AutoTopUpProps) {
+  const [removing, setRemoving] = useState(false);
+  return (
+    <Group justify="space-between" gap="sm">
+      <Text size="sm">
+        {of.card === null ? words.noCard : words.card(of.card)} {words.spent}{" "}
+        <ExactMoney usd={of.spent_this_month_usd} />.
+      </Text>
+      {of.card !== null && mayChange && (
+        <Button size="compact-sm" variant="default" onClick={() => setRemoving(true)}>
+          {words.removeCard}
+        </Button>
+      )}
+      {removing && of.card !== null && (
+        <RemoveCard org={org} card={of.card} onClose={() => setRemoving(false)} />
+      )}
+    </Group>
+  );
+}
+
+interface LastFailureProps {
+  of: NonNullable<AutoTopUp["last_failure"]>;
+  /** Null for whoever may not. */
+  retry: { isPending: boolean; mutate: (input: object) => void } | null;
+}
+
+const LastFailure = ({ of: { at, reason }, retry }: LastFailureProps) => (
+  <Alert color="yellow" variant="light">
+    <Group justify="space-between" gap="xs">
+      <Text size="sm" className="name">
+        <Time at={at} />: {reason}
+      </Text>
+      {retry !== null && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          loading={retry.isPending}
+          onClick={() => retry.mutate({})}
+        >
+          {stateTexts.retry}
+        </Button>
+      )}
+    </Group>
+  </Alert>
+);
 
 const termsOf = ({ on, threshold_usd, amount_usd, monthly_cap_usd }: AutoTopUp): Terms => ({
   on,

@@ -9,12 +9,13 @@ import type { Clock } from "../../lib/clock.ts";
 import { crashPoint } from "../../lib/crash-point.ts";
 import type { PostgresStore } from "../../store/postgres.ts";
 import { DatabaseClock } from "../database-clock.ts";
-import { decide, type MoneyOperation } from "../decide/decide.ts";
+import type { MoneyOperation } from "../decide/decide.ts";
 import type { DecidedAdmission } from "../decide/admission.ts";
 import { decideKey } from "../decide/key.ts";
 import type { Owner } from "../decide/resolution.ts";
 import type {
   AdmissionDecision,
+  AdmissionRequest,
   CheckpointOutcome,
   EndedByHand,
   KeyTerms,
@@ -27,35 +28,26 @@ import type {
 import { oneAtATime } from "../verify/one-at-a-time.ts";
 import { auditPostgres } from "../verify/postgres/verify.ts";
 import { change, type ChangePorts } from "./changes.ts";
-import { type CommitPorts } from "./commit.ts";
+import type { CommitPorts } from "./commit.ts";
+import { previewAdmission } from "./preview.ts";
+import { Upkeep } from "./upkeep.ts";
 import { WriterPool } from "./writer-pool.ts";
-import { evictGone, evictInstances, Lease, owningEpochs } from "./lease.ts";
+import { Lease } from "./lease.ts";
 import { KeyReader } from "./key-reader.ts";
-import { type Ask, loadRows } from "./load.ts";
 import { PostgresRates } from "./load-rates.ts";
 import { Seen } from "./seen.ts";
 import { OwnRequests } from "./own-requests.ts";
-import { makeMonths } from "./months.ts";
-import { resolveOrphans } from "../orphans.ts";
-import { findUnowned } from "./orphans.ts";
-import { countQuarantined, quarantine } from "../quarantine.ts";
-import { readOrphan } from "../read-orphan.ts";
 import { findRateRefusal } from "../rate-now.ts";
-import { mendRunning } from "../rate-running.ts";
 import { replayed } from "../replay.ts";
 import { findBalance } from "../balance.ts";
 import type { UnreadableRecord } from "../unreadable.ts";
-import type { Repeating } from "../../lib/every.ts";
 import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
 import { Lines } from "../../lib/lines.ts";
 import { type WriterOperation } from "./operations.ts";
-import { ask } from "./query.ts";
 import { PreviousInstances } from "../previous-instances.ts";
 import { available } from "./available.ts";
 import { Pulse } from "../commit/pulse.ts";
 import { runOnPostgres } from "../../store/postgres-sql.ts";
-import { settleSpooled } from "./settle-spooled.ts";
-import { keepSweeping, refusedByStore } from "./sweep.ts";
 import { neverDispatched, type PrintInterrupted } from "../recovery.ts";
 import { Spool } from "../commit/spool.ts";
 
@@ -112,7 +104,7 @@ class PostgresLedger {
   private transactions = 0;
   private readonly on: Transactions;
   private readonly jobs: Jobs;
-  private sweeping: Repeating | null = null;
+  private readonly upkeep: Upkeep;
 
   private constructor(
     private readonly ports: PostgresLedgerPorts,
@@ -144,6 +136,20 @@ class PostgresLedger {
       takeBack: (operation) => this.takeBack(operation),
       jobs,
     });
+    this.upkeep = new Upkeep({
+      store,
+      on: this.on,
+      spool: this.spool,
+      lease,
+      own: this.own,
+      pulse: this.pulse,
+      jobs,
+      printInterrupted: ports.printInterrupted,
+      submit: (operation) => this.writers.submit(operation),
+      nowMs: () => this.nowMs(),
+      ready: () => this.ready(),
+      everyMs: ports.sweepEveryMs ?? 5_000,
+    });
   }
 
   static async open(ports: PostgresLedgerPorts): Promise<PostgresLedger> {
@@ -154,47 +160,12 @@ class PostgresLedger {
     const lease = await Lease.take(ports.store, { clock, jobs, begins: (name) => previous.note(name) });
     const ledger = new PostgresLedger(ports, { databaseClock: clock, lease, previous, jobs });
     try {
-      await ledger.begin(left);
+      await Promise.all([ledger.writers.open(), ledger.keyReader.open()]);
+      await ledger.upkeep.begin(left);
       return ledger;
     } catch (error) {
       await ledger.close();
       throw error;
-    }
-  }
-
-  /** Ends what earlier processes left, then keeps doing so. */
-  private async begin(left: ReturnType<PreviousInstances["left"]>): Promise<void> {
-    const { pool } = this.ports.store;
-    await Promise.all([this.writers.open(), this.keyReader.open()]);
-    await makeMonths(pool, this.nowMs());
-    await this.unlessBroken("ledger_spool", () => this.settleSpooled());
-    await evictInstances(pool, "returned");
-    await evictGone(pool, left.names);
-    left.forget();
-    await this.unlessBroken("ledger_recovery", () => this.resolveOrphans());
-    this.sweeping = keepSweeping({
-      jobs: this.jobs,
-      on: pool,
-      nowMs: () => this.nowMs(),
-      ready: () => this.ready(),
-      swept: (nowMs) => this.pulse.swept(nowMs),
-      everyMs: this.ports.sweepEveryMs ?? 5_000,
-      settleSpooled: () => this.settleSpooled(),
-      mendLimits: () => mendRunning(this.on),
-      resolveOrphans: async () => {
-        await evictInstances(pool, this.lease.mayEvict ? "overdue" : "returned");
-        await this.resolveOrphans();
-      },
-    });
-  }
-
-  /** Of a start: only a database that is away keeps a gateway from it. */
-  private async unlessBroken(job: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (refusedByStore(error)) throw error;
-      this.jobs.failed(job, error);
     }
   }
 
@@ -212,7 +183,7 @@ class PostgresLedger {
       checkKey: (credential) => this.checkKey(credential),
       rateRefusal: (caller) =>
         this.on.read((nowMs) => findRateRefusal(caller, { defaults: this.rates.defaults, nowMs })),
-      preview: (admission) => available(this.preview({ kind: "admit", admission })),
+      preview: (admission) => available(this.preview(admission)),
       balance: (organizationId) => this.on.read(() => findBalance(organizationId)),
       ...this.on,
       endByHand: (ending, actor) => this.decided<EndedByHand>({ kind: "by_hand", ending, actor }),
@@ -319,23 +290,9 @@ class PostgresLedger {
     this.resolved(voiding, { kind: "void", voiding, owner: this.ownerOf({ requestId }) }).catch(() => {});
   }
 
-  private async preview(operation: Extract<MoneyOperation, { kind: "admit" }>): Promise<AdmissionDecision> {
-    const { clock, store } = this.ports;
-    const aboutMs = this.nowMs();
-    const asked: Ask = (questions) =>
-      Promise.all(questions.map(({ statement, values }) => ask(store.pool, statement, [...values])));
-    const asking = { ask: asked, askMore: asked };
-    const { rates, days, own } = this;
-    const terms = { lock: false, aboutMs, rates, days, own };
-    const { rows, databaseNowMs } = await loadRows(asking, [operation], terms);
-    const context = { nowMs: clock?.nowMs() ?? databaseNowMs ?? aboutMs, txn: 0, epoch: this.lease.epoch };
-    const [first] = decide(rows, [operation], {
-      ...context,
-      retention: this.commitPorts().retention,
-      rateDefaults: rates.defaults,
-    }).decided;
-    if (first?.kind !== "outcome") throw first?.error ?? new Error("a preview was not decided");
-    return this.answered(first.outcome as DecidedAdmission);
+  private async preview(admission: AdmissionRequest): Promise<AdmissionDecision> {
+    const { pool } = this.ports.store;
+    return this.answered(await previewAdmission({ kind: "admit", admission }, pool, this.commitPorts()));
   }
 
   private async answered(decision: DecidedAdmission): Promise<AdmissionDecision> {
@@ -345,41 +302,9 @@ class PostgresLedger {
     return this.on.read(() => replayed(decision, { dataKey, failed }));
   }
 
-  private settleSpooled(): Promise<void> {
-    return settleSpooled({
-      on: this.on,
-      spool: this.spool,
-      // Before those are evicted: then their requests are anybody's to end.
-      owning: () => owningEpochs(this.ports.store.pool, this.lease.mayEvict ? "overdue" : "returned"),
-      submit: (operation) => this.writers.submit(operation),
-      jobs: this.jobs,
-    });
-  }
-
-  private async resolveOrphans(): Promise<void> {
-    const { pool, dataKey } = this.ports.store;
-    const own = [this.firstEpoch, this.lease.epoch];
-    await resolveOrphans({
-      store: {
-        find: () => findUnowned(pool, { own, nowMs: this.nowMs() }),
-        read: (unowned) => runOnPostgres(pool, readOrphan(unowned, dataKey)),
-        submit: (operation) => this.writers.submit(operation),
-        quarantine: async (unowned, reason) => {
-          await quarantine(this.on, unowned, reason);
-          this.own.ended(unowned.requestId); // a person ends it, at whichever gateway
-        },
-        isStoreFailure: refusedByStore,
-      },
-      nowMs: () => this.nowMs(),
-      printInterrupted: this.ports.printInterrupted,
-      alarm: (error) => this.jobs.failed("ledger_recovery", error),
-    });
-    this.pulse.foundQuarantined(await countQuarantined(this.on));
-  }
-
   private async close(): Promise<void> {
     // Together: a sweep may be waiting for a database that is away, which the writers give up on.
-    await Promise.all([this.sweeping?.stop(), this.writers.close(), this.keyReader.close()]);
+    await Promise.all([this.upkeep.stop(), this.writers.close(), this.keyReader.close()]);
     await this.lease.release().catch(() => {}); // it runs out by itself
     this.previous.end();
   }

@@ -79,21 +79,10 @@ export async function openSqliteLedger({
   const pulse = new Pulse();
   const batches = groupCommit(commit, { store, pulse, jobs });
   const on = transactions(commit, batches, clock);
-  const resolveUnowned = async (deadlineBeforeMs: number): Promise<void> => {
-    await resolveOrphans({
-      store: {
-        find: async () => commit.unowned(deadlineBeforeMs),
-        read: (unowned) => on.read(() => readOrphan(unowned, store.dataKey)),
-        submit: (operation) => batches.submit(operation),
-        quarantine: (unowned, reason) => quarantine(on, unowned, reason),
-        isStoreFailure: refusedByStore,
-      },
-      nowMs: () => clock.nowMs(),
-      printInterrupted,
-      alarm: (error) => jobs.failed("ledger_recovery", error),
-    });
-    pulse.foundQuarantined(await countQuarantined(on));
-  };
+  const resolveUnowned = resolvingUnowned(
+    { commit, batches, on, pulse, jobs },
+    { store, clock, printInterrupted },
+  );
   try {
     await resolveUnowned(NO_DEADLINE);
     await mendRunning(on);
@@ -139,6 +128,36 @@ export async function openSqliteLedger({
     },
   };
 }
+
+interface Resolving {
+  commit: SqliteCommit;
+  batches: Batches;
+  on: Transactions;
+  pulse: Pulse;
+  jobs: Jobs;
+}
+
+/** Ends what no process owns any more and had to be done before this instant; what cannot be ended is quarantined. */
+const resolvingUnowned =
+  (
+    { commit, batches, on, pulse, jobs }: Resolving,
+    { store, clock, printInterrupted }: Pick<SqliteLedgerPorts, "store" | "clock" | "printInterrupted">,
+  ) =>
+  async (deadlineBeforeMs: number): Promise<void> => {
+    await resolveOrphans({
+      store: {
+        find: async () => commit.unowned(deadlineBeforeMs),
+        read: (unowned) => on.read(() => readOrphan(unowned, store.dataKey)),
+        submit: (operation) => batches.submit(operation),
+        quarantine: (unowned, reason) => quarantine(on, unowned, reason),
+        isStoreFailure: refusedByStore,
+      },
+      nowMs: () => clock.nowMs(),
+      printInterrupted,
+      alarm: (error) => jobs.failed("ledger_recovery", error),
+    });
+    pulse.foundQuarantined(await countQuarantined(on));
+  };
 
 const refusedByStore = (error: unknown): boolean => isStoreFailure(error) || error instanceof Refusal;
 

@@ -7,13 +7,12 @@ import type { Config } from "../../config/config.ts";
 import type { Actor } from "../../domain/actor.ts";
 import type { Credential } from "../../domain/credential.ts";
 import { FORMATS } from "../../gateway/formats/formats.ts";
-import { DATABASE_NOW } from "../../ledger/postgres/lease.ts";
 import { newId, randomBase62 } from "../../lib/id.ts";
 import type { Jobs } from "../../lib/jobs.ts";
 import { createLog } from "../../lib/log.ts";
 import { RequestLog } from "../../operator/request-log.ts";
 import { auditNotes } from "../../registry/audit-notes.ts";
-import { allOrganizations, createOrganization } from "../../registry/organizations.ts";
+import { createOrganization } from "../../registry/organizations.ts";
 import type { Person } from "../../people/people.ts";
 import type { Passwords } from "../../people/sign-in.ts";
 import { sessionSecret } from "../../people/store.ts";
@@ -40,6 +39,7 @@ import { play, type Stage } from "./play.ts";
 import { publishCatalogue } from "./releases.ts";
 import { Timeline } from "./timeline.ts";
 import { expectedSpend, instantAt, planTraffic, type SeededRequest, type SeededTime } from "./traffic.ts";
+import { refuseAccounts, refuseTrust, refuseUsed } from "./unused-store.ts";
 
 /** Between two looks of the room that watches the alert rules. */
 const WATCH_EVERY_MS = DAY_MS / 8;
@@ -50,16 +50,6 @@ const LOGGED_AT_ONCE = 200;
 const SWEEP_EVERY_MS = 300;
 /** Where a seeded store's providers are written. */
 const CONFIG_FILE = "seeded.yaml";
-
-/** The store is none to be filled; says why, and what to do instead. */
-export class SeedRefused extends Error {
-  constructor(
-    message: string,
-    readonly next: string,
-  ) {
-    super(message);
-  }
-}
 
 export interface SeedAsk {
   days: number;
@@ -84,17 +74,15 @@ export interface Seeded {
   seconds: number;
 }
 
+export { SeedRefused } from "./unused-store.ts";
+
 /** Throws `SeedRefused` for a store that somebody uses, and for a configuration that trusts keys of its own. */
 export async function seedStore(
   config: Config,
   ask: SeedAsk,
   progress: (done: number, of: number) => void,
 ): Promise<Seeded> {
-  if (config.trust !== null)
-    throw new SeedRefused(
-      "This configuration names the keys whose releases it trusts, and invented releases are signed by the demo's.",
-      "Run it in a directory without such a configuration, or name another one: --data-dir /tmp/seeded",
-    );
+  refuseTrust(config);
   const startedAtMs = performance.now();
   const toMs = Date.now();
   const span = { fromMs: toMs - ask.days * DAY_MS, toMs };
@@ -112,29 +100,6 @@ export async function seedStore(
   } finally {
     await store.ledger.close();
     await store.close();
-  }
-}
-
-const ELSEWHERE =
-  "Fill a new directory: ./tollgate seed --data-dir /tmp/seeded (with PostgreSQL, a new database, too)";
-
-/** What a first start makes by itself is nobody's. Of a shared store this process holds one lease itself. */
-async function refuseUsed({ ledger, sql }: OpenedStore): Promise<void> {
-  if (sql.dialect === "postgresql") {
-    const open = await sql.rows(`SELECT name FROM instance WHERE lease_until > ${DATABASE_NOW} LIMIT 2`);
-    if (open.length > 1)
-      throw new SeedRefused(
-        "This store cannot be filled while a gateway has it open: it would end requests of days ago as lost.",
-        "Stop its gateways; one that was killed counts for some seconds more. Or name a new database.",
-      );
-  }
-  for (const { id, name } of await allOrganizations(ledger)) {
-    const demo = await sql.rows("SELECT 1 FROM topup WHERE org_id = ?1 AND source = 'demo'", id);
-    if (demo.length === 0)
-      throw new SeedRefused(
-        `This store has organizations already (${name}), and what is invented never mixes with what is real.`,
-        ELSEWHERE,
-      );
   }
 }
 
@@ -156,7 +121,19 @@ interface Filling {
 }
 
 async function fill(on: Filling): Promise<Omit<Seeded, "config" | "seconds">> {
-  const { store, config, clock, jobs, span, ask } = on;
+  const rooms = await openRooms(on);
+  try {
+    await refuseAccounts(rooms.people);
+    return await invent(on, rooms);
+  } finally {
+    await rooms.close();
+  }
+}
+
+type Rooms = Awaited<ReturnType<typeof openRooms>>;
+
+/** As a gateway on this store has them, at the clock that moves. */
+async function openRooms({ store, config, clock, jobs, ask }: Filling) {
   const { ledger, sql, dataKey } = store;
   const releases = await openReleases({
     config,
@@ -168,69 +145,74 @@ async function fill(on: Filling): Promise<Omit<Seeded, "config" | "seconds">> {
     shared: false,
     jobs,
   });
-  const address = (): string => "http://localhost";
   const people = await openSeededPeople(config, { dataKey, passwords: ask.passwords });
   const services = openServices(config, {
     ...store,
     routeTable: releases.routeTable,
     people: async () => people,
     clock,
-    address,
+    address: () => "http://localhost",
     jobs,
   });
   const requestLog = new RequestLog(sql, clock, jobs);
-  try {
-    if (await people.anybody()) throw new SeedRefused("There are accounts in this store already.", ELSEWHERE);
-    const chance = new Chance(ask.seed);
-    const password = ask.password ?? randomBase62(16);
-    const { note } = auditNotes(sql, clock);
-    const casting: Casting = { people, password, note, actorOf: actors(chance, clock) };
-    const operators = await castOperators(casting, sessionSecret(dataKey));
-    const timeline = new Timeline();
-    const planned = planTraffic(span, ask.requests, ask.seed);
-    const founding: Founding = {
-      ledger,
-      sql,
-      clock,
-      timeline,
-      span,
-      chance,
-      operators,
-      actorOf: casting.actorOf,
-      payments: services.payments,
-      alerts: services.alertService,
-      driver: config.payments.driver,
-      expected: expectedSpend(planned),
-    };
-    const operator = casting.actorOf(first(operators));
-    const { key } = await demoKeys({ dataDir: config.dataDir, dataKey });
-    await publishCatalogue({ releases, key, clock, timeline, span, operator });
-    const { founded, secrets } = await found(founding, casting);
-    for (let atMs = span.fromMs; atMs < span.toMs; atMs += WATCH_EVERY_MS)
-      timeline.add(atMs, () => services.alerts.watch((error) => jobs.failed("alerts_watch", error)));
-    const stage: Stage = {
-      ledger,
-      requestLog,
-      clock,
-      timeline,
-      chance,
-      routeTable: releases.routeTable,
-      credentialOf: (wanted) => held(secrets, wanted).credential,
-    };
-    await playAll(stage, planned, { span, progress: on.progress });
-    return {
-      organizations: founded,
-      requests: planned.length,
-      operator: SEEDED_OPERATORS[0].email,
-      password,
-      key: held(secrets, first(first(CAST).keys)).secret,
-    };
-  } finally {
+  const close = async (): Promise<void> => {
     await requestLog.stop();
     await services.stop();
     releases.stop();
     await people.close();
-  }
+  };
+  return { releases, people, services, requestLog, close };
+}
+
+async function invent(
+  { store, config, clock, jobs, span, ask, progress }: Filling,
+  { releases, people, services, requestLog }: Rooms,
+): Promise<Omit<Seeded, "config" | "seconds">> {
+  const { ledger, sql, dataKey } = store;
+  const chance = new Chance(ask.seed);
+  const password = ask.password ?? randomBase62(16);
+  const { note } = auditNotes(sql, clock);
+  const casting: Casting = { people, password, note, actorOf: actors(chance, clock) };
+  const operators = await castOperators(casting, sessionSecret(dataKey));
+  const timeline = new Timeline();
+  const planned = planTraffic(span, ask.requests, ask.seed);
+  const founding: Founding = {
+    ledger,
+    sql,
+    clock,
+    timeline,
+    span,
+    chance,
+    operators,
+    actorOf: casting.actorOf,
+    payments: services.payments,
+    alerts: services.alertService,
+    driver: config.payments.driver,
+    expected: expectedSpend(planned),
+  };
+  const operator = casting.actorOf(first(operators));
+  const { key } = await demoKeys({ dataDir: config.dataDir, dataKey });
+  await publishCatalogue({ releases, key, clock, timeline, span, operator });
+  const { founded, secrets } = await found(founding, casting);
+  for (let atMs = span.fromMs; atMs < span.toMs; atMs += WATCH_EVERY_MS)
+    timeline.add(atMs, () => services.alerts.watch((error) => jobs.failed("alerts_watch", error)));
+  const stage: Stage = {
+    ledger,
+    requestLog,
+    clock,
+    timeline,
+    chance,
+    routeTable: releases.routeTable,
+    credentialOf: (wanted) => held(secrets, wanted).credential,
+  };
+  await playAll(stage, planned, { span, progress });
+  return {
+    organizations: founded,
+    requests: planned.length,
+    operator: SEEDED_OPERATORS[0].email,
+    password,
+    key: held(secrets, first(first(CAST).keys)).secret,
+  };
 }
 
 type Secrets = Map<SeededKey, { credential: Credential; secret: string }>;

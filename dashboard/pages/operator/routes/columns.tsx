@@ -1,0 +1,172 @@
+// The columns of the routes: what each one is, whether it serves and why not, what it costs, how its last calls went, and what
+// an operator does with it.
+import { ActionIcon, Menu, Stack, Text } from "@mantine/core";
+import type { Row } from "../../../api/routes.ts";
+import type { Column } from "../../../components/data-table.tsx";
+import { Ago } from "../../../components/figures.tsx";
+import { Icon } from "../../../components/icon.tsx";
+import { StateBadge } from "../../../components/state-badge.tsx";
+import { circuitNames } from "../../../components/texts.ts";
+import { formatShare } from "../../../format/count.ts";
+import { isZero } from "../../../format/money.ts";
+import { formatSpan, formatTime } from "../../../format/time.ts";
+import { Expiry, ExpiryLine } from "./expiry.tsx";
+import { operatorRoutesTexts as words } from "./texts.ts";
+
+type OperatedRoute = Row<"GET /operator/routes">;
+
+/** What an operator is about to do. */
+export type Act =
+  | { kind: "publish" }
+  | { kind: "rates"; model: string }
+  | { kind: "disable" | "enable"; route: string };
+
+/** An open circuit keeps requests away; nothing is wrong with a closed one. */
+const CIRCUITS = { closed: "ok", open: "unhealthy", half_open: "half_open" } as const;
+
+/** What is still so has been so for a while. */
+const Since = ({ at, live }: { at: string; live: boolean }) =>
+  live ? (
+    <span title={formatTime(at)}>{words.liveFor(formatSpan(Date.now() - Date.parse(at)))}</span>
+  ) : (
+    <Ago at={at} />
+  );
+
+const priceOf = ({ price }: OperatedRoute): string =>
+  `$${price.input_per_million} / ${isZero(price.output_per_million) ? "–" : `$${price.output_per_million}`}`;
+
+interface ColumnTerms {
+  setAct: (act: Act) => void;
+  showHistory: (route: string) => void;
+}
+
+export const routeColumns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] => [
+  {
+    title: words.columns.route,
+    always: true,
+    order: ({ route }) => route,
+    cell: (row) => <RouteCell of={row} />,
+  },
+  {
+    title: words.columns.state,
+    always: true,
+    order: ({ state }) => state,
+    cell: ({ state, reason, since }) => (
+      <Stack gap={2}>
+        <StateBadge state={state} />
+        {(reason !== null || since !== null) && (
+          <Text size="xs" c="dimmed" className="name">
+            {reason}
+            {reason !== null && since !== null && " · "}
+            {since !== null && <Since at={since} live={state === "live"} />}
+          </Text>
+        )}
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.price,
+    figures: true,
+    saidFirst: true,
+    cell: priceOf,
+  },
+  {
+    title: words.columns.expires,
+    saidFirst: true,
+    order: ({ expires_at }) => expires_at,
+    cell: (row) => <Expiry of={row} />,
+  },
+  {
+    title: words.columns.release,
+    cell: ({ version, highest_version, signed_by }) => (
+      <Stack gap={0}>
+        <span>
+          {version === highest_version ? words.version(version) : words.behind(version, highest_version)}
+        </span>
+        <Text size="xs" c="dimmed" className="figures" title={signed_by}>
+          {words.signedBy(signed_by.slice(0, 8))}
+        </Text>
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.circuit,
+    cell: ({ state, health: { circuit, failures } }) => (
+      <Stack gap={2} align="flex-start">
+        {/* To a route that is not live nothing goes, however well its last calls went. */}
+        {state === "live" || circuit !== "closed" ? (
+          <StateBadge state={CIRCUITS[circuit]} word={circuitNames[circuit]} />
+        ) : (
+          "–"
+        )}
+        {failures > 0 && (
+          <Text size="xs" c="dimmed">
+            {words.circuit(failures)}
+          </Text>
+        )}
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.recent,
+    figures: true,
+    cell: ({ recent }) => (
+      <Stack gap={0} align="flex-end">
+        <span>{words.requests(recent.requests)}</span>
+        {recent.requests > 0 && (
+          <Text size="xs" c="dimmed">
+            {words.errors(formatShare(recent.error_rate * 100, 100))}
+            {recent.first_part_ms_p50 !== null && ` · ${formatSpan(recent.first_part_ms_p50)}`}
+          </Text>
+        )}
+      </Stack>
+    ),
+  },
+  {
+    title: words.columns.actions,
+    acts: true,
+    always: true,
+    cell: (row) => <RouteMenu of={row} setAct={setAct} showHistory={showHistory} />,
+  },
+];
+
+/** The model, by whom and where; on a narrow screen what it costs and how long it holds, too. */
+const RouteCell = ({ of: row }: { of: OperatedRoute }) => (
+  <Stack gap={0}>
+    <Text size="sm" fw={600} className="name">
+      {row.model}
+    </Text>
+    <Text size="xs" c="dimmed" className="name">
+      {row.provider} · {row.region} · {row.tier}
+    </Text>
+    <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
+      {words.perMillion(priceOf(row))}
+    </Text>
+    <ExpiryLine of={row} />
+  </Stack>
+);
+
+const RouteMenu = ({
+  of: { route, model, state },
+  setAct,
+  showHistory,
+}: ColumnTerms & { of: OperatedRoute }) => (
+  <Menu position="bottom-end" withinPortal>
+    <Menu.Target>
+      <ActionIcon variant="subtle" color="gray" aria-label={words.menu(route)}>
+        <Icon name="down" />
+      </ActionIcon>
+    </Menu.Target>
+    <Menu.Dropdown>
+      <Menu.Item onClick={() => showHistory(route)}>{words.history}</Menu.Item>
+      <Menu.Item onClick={() => setAct({ kind: "rates", model })}>{words.rates}</Menu.Item>
+      {state === "disabled" ? (
+        <Menu.Item onClick={() => setAct({ kind: "enable", route })}>{words.enable}</Menu.Item>
+      ) : (
+        <Menu.Item c="var(--tone-bad)" onClick={() => setAct({ kind: "disable", route })}>
+          {words.disable}
+        </Menu.Item>
+      )}
+    </Menu.Dropdown>
+  </Menu>
+);

@@ -1,0 +1,68 @@
+// One message, said to one model or to two side by side: who is asked, whether they may be now, and what each is sent.
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Message } from "../../api/chat.ts";
+import { type Conversation, useConversation } from "../../conversation.ts";
+import { quoteQuery } from "./quote.ts";
+import type { Asked, Terms } from "./terms.ts";
+
+/** A model that is asked, and its conversation. */
+export interface Pair {
+  asked: Asked;
+  with: Conversation;
+}
+
+export type Dialogue = ReturnType<typeof useDialogue>;
+
+export function useDialogue(org: string, terms: Terms) {
+  const queries = useQueryClient();
+  const [message, setMessage] = useState("");
+  const [left, right] = [useConversation(org), useConversation(org)];
+  const pairs: Pair[] = [
+    ...(terms.first ? [{ asked: terms.first, with: left }] : []),
+    ...(terms.second ? [{ asked: terms.second, with: right }] : []),
+  ];
+  const running = left.running || right.running;
+  const owed = pairs.some(({ with: { calls } }) => calls.length > 0);
+  const ready = terms.key !== "" && message.trim() !== "" && terms.toolsProblem === null && !owed;
+  const spoken: Message = { role: "user", content: message };
+  const say = async ({ asked, with: one }: Pair, said: readonly Message[]) => {
+    const request = terms.bodyOf(asked, [...one.messages, ...said]);
+    const paid = { key: terms.key, surface: terms.surface };
+    // The bound on screen, if it is of this very request; who sends sooner than it was asked for asks now.
+    const promptTokens = queries.ensureQueryData(quoteQuery(org, { ...paid, request })).then(
+      ({ prompt_tokens_max: bound }) => bound,
+      () => null, // then the answer runs without a price, and is charged all the same
+    );
+    return await one.say(said, { ...paid, request, promptTokens });
+  };
+  return {
+    message,
+    setMessage,
+    pairs,
+    running,
+    /** Results of tools come first. */
+    owed,
+    ready,
+    begun: left.turns.length + right.turns.length > 0,
+    /** The request that the message would be. */
+    requestTo: (asked: Asked, one: Conversation) => terms.bodyOf(asked, [...one.messages, spoken]),
+    /** As the first model would be asked; null where there is none. */
+    firstRequest: () => (terms.first ? terms.bodyOf(terms.first, [...left.messages, spoken]) : null),
+    say,
+    send: async (): Promise<void> => {
+      if (!ready || running) return;
+      const ended = await Promise.all(pairs.map((pair) => say(pair, [spoken])));
+      // What nobody answered stays in the field, to be sent again.
+      if (ended.some(({ phase }) => phase === "settled" || phase === "stopped")) setMessage("");
+    },
+    stop: (): void => {
+      left.stop();
+      right.stop();
+    },
+    clear: (): void => {
+      left.clear();
+      right.clear();
+    },
+  };
+}

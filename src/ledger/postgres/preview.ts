@@ -1,0 +1,30 @@
+// What an admission would be decided as now: the same rows and the same rule as COMMIT 1, without a lock, and nothing is kept.
+import type { DecidedAdmission } from "../decide/admission.ts";
+import { decide, type MoneyOperation } from "../decide/decide.ts";
+import type { CommitPorts } from "./commit.ts";
+import { type Ask, loadRows } from "./load.ts";
+import { type Asking, ask } from "./query.ts";
+
+/** Throws what its decision would throw. */
+export async function previewAdmission(
+  operation: Extract<MoneyOperation, { kind: "admit" }>,
+  on: Asking,
+  ports: CommitPorts,
+): Promise<DecidedAdmission> {
+  const { stamps, databaseClock, rates, days, own, retention } = ports;
+  const aboutMs = (stamps ?? databaseClock).nowMs();
+  const asked: Ask = (questions) =>
+    Promise.all(questions.map(({ statement, values }) => ask(on, statement, [...values])));
+  const asking = { ask: asked, askMore: asked };
+  const terms = { lock: false, aboutMs, rates, days, own };
+  const { rows, databaseNowMs } = await loadRows(asking, [operation], terms);
+  const [first] = decide(rows, [operation], {
+    nowMs: stamps?.nowMs() ?? databaseNowMs ?? aboutMs,
+    txn: 0,
+    epoch: ports.epoch(),
+    retention,
+    rateDefaults: rates.defaults,
+  }).decided;
+  if (first?.kind !== "outcome") throw first?.error ?? new Error("a preview was not decided");
+  return first.outcome as DecidedAdmission;
+}

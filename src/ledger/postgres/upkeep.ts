@@ -1,0 +1,122 @@
+// What earlier processes left, and what this store asks of each of its gateways: done before the first request, then again
+// and again (money.md §2, §9).
+import type { Repeating } from "../../lib/every.ts";
+import type { Jobs } from "../../lib/jobs.ts";
+import type { PostgresStore } from "../../store/postgres.ts";
+import { runOnPostgres } from "../../store/postgres-sql.ts";
+import type { Pulse } from "../commit/pulse.ts";
+import type { Spool } from "../commit/spool.ts";
+import type { MoneyOperation } from "../decide/decide.ts";
+import type { Transactions } from "../ledger.ts";
+import { resolveOrphans } from "../orphans.ts";
+import type { PreviousInstances } from "../previous-instances.ts";
+import { countQuarantined, quarantine } from "../quarantine.ts";
+import { mendRunning } from "../rate-running.ts";
+import { readOrphan } from "../read-orphan.ts";
+import type { PrintInterrupted } from "../recovery.ts";
+import { evictGone, evictInstances, type Lease, owningEpochs } from "./lease.ts";
+import { makeMonths } from "./months.ts";
+import { findUnowned } from "./orphans.ts";
+import type { OwnRequests } from "./own-requests.ts";
+import { settleSpooled } from "./settle-spooled.ts";
+import { keepSweeping, refusedByStore } from "./sweep.ts";
+
+interface UpkeepPorts {
+  store: Pick<PostgresStore, "pool" | "dataKey">;
+  on: Transactions;
+  spool: Spool;
+  lease: Lease;
+  /** What this process remembers of its own requests. */
+  own: OwnRequests;
+  pulse: Pulse;
+  jobs: Jobs;
+  printInterrupted: PrintInterrupted;
+  submit(operation: MoneyOperation): Promise<unknown>;
+  nowMs(): number;
+  ready(): boolean;
+  /** Between two runs, milliseconds. */
+  everyMs: number;
+}
+
+export class Upkeep {
+  private readonly firstEpoch: number;
+  private sweeping: Repeating | null = null;
+
+  constructor(private readonly ports: UpkeepPorts) {
+    this.firstEpoch = ports.lease.epoch;
+  }
+
+  /** Ends what earlier processes left, then keeps doing so. */
+  async begin(left: ReturnType<PreviousInstances["left"]>): Promise<void> {
+    const { store, on, lease, jobs, pulse } = this.ports;
+    const { pool } = store;
+    await makeMonths(pool, this.ports.nowMs());
+    await this.unlessBroken("ledger_spool", () => this.settleSpooled());
+    await evictInstances(pool, "returned");
+    await evictGone(pool, left.names);
+    left.forget();
+    await this.unlessBroken("ledger_recovery", () => this.resolveOrphans());
+    this.sweeping = keepSweeping({
+      jobs,
+      on: pool,
+      nowMs: () => this.ports.nowMs(),
+      ready: () => this.ports.ready(),
+      swept: (nowMs) => pulse.swept(nowMs),
+      everyMs: this.ports.everyMs,
+      settleSpooled: () => this.settleSpooled(),
+      mendLimits: () => mendRunning(on),
+      resolveOrphans: async () => {
+        await evictInstances(pool, lease.mayEvict ? "overdue" : "returned");
+        await this.resolveOrphans();
+      },
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.sweeping?.stop();
+  }
+
+  /** Of a start: only a database that is away keeps a gateway from it. */
+  private async unlessBroken(job: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (refusedByStore(error)) throw error;
+      this.ports.jobs.failed(job, error);
+    }
+  }
+
+  private settleSpooled(): Promise<void> {
+    const { store, on, spool, lease, jobs } = this.ports;
+    return settleSpooled({
+      on,
+      spool,
+      // Before those are evicted: then their requests are anybody's to end.
+      owning: () => owningEpochs(store.pool, lease.mayEvict ? "overdue" : "returned"),
+      submit: (operation) => this.ports.submit(operation),
+      jobs,
+    });
+  }
+
+  private async resolveOrphans(): Promise<void> {
+    const { store, on, own, lease, jobs, pulse, printInterrupted } = this.ports;
+    const { pool, dataKey } = store;
+    const numbers = [this.firstEpoch, lease.epoch];
+    await resolveOrphans({
+      store: {
+        find: () => findUnowned(pool, { own: numbers, nowMs: this.ports.nowMs() }),
+        read: (unowned) => runOnPostgres(pool, readOrphan(unowned, dataKey)),
+        submit: (operation) => this.ports.submit(operation),
+        quarantine: async (unowned, reason) => {
+          await quarantine(on, unowned, reason);
+          own.ended(unowned.requestId); // a person ends it, at whichever gateway
+        },
+        isStoreFailure: refusedByStore,
+      },
+      nowMs: () => this.ports.nowMs(),
+      printInterrupted,
+      alarm: (error) => jobs.failed("ledger_recovery", error),
+    });
+    pulse.foundQuarantined(await countQuarantined(on));
+  }
+}

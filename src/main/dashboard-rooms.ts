@@ -1,0 +1,221 @@
+// The rooms behind the dashboard, opened together: people, use-cases, readers, and the doors that call them. Loaded as one
+// with everything that they need, and not before somebody asks (`dashboard-api.ts`).
+import type { SendMail } from "../alerts/mail/message.ts";
+import type { Rooms as ApiRooms } from "../api/rooms.ts";
+import type { Config } from "../config/config.ts";
+import { shownSettings } from "../config/shown-settings.ts";
+import { VERSION } from "../domain/program.ts";
+import type { PreviewPorts } from "../gateway/preview.ts";
+import { receiptSigner } from "../gateway/signed-receipt.ts";
+import { createApp } from "../http/api/app.ts";
+import { authHandler } from "../http/api/auth.ts";
+import type { ApiHandler } from "../http/api/handler.ts";
+import { playgroundOn, type PlaygroundPorts } from "../http/api/playground.ts";
+import { tailResponse } from "../http/api/tail.ts";
+import { deviceHandlers } from "../http/device.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import { rateDefaultsOf } from "../limits/caller-limits.ts";
+import { Tails } from "../limits/tails.ts";
+import type { Uploads } from "../limits/uploads.ts";
+import type { AlertService } from "../operator/alerts.ts";
+import { createChanges } from "../operator/changes.ts";
+import { DEVICE_INTERVAL_MS, devices } from "../operator/devices.ts";
+import { createOperator, type Operator } from "../operator/operator.ts";
+import type { PaymentService } from "../operator/payments.ts";
+import { accounts } from "../operator/people.ts";
+import { openPeople } from "../people/open.ts";
+import type { People } from "../people/people.ts";
+import type { Passwords } from "../people/sign-in.ts";
+import { sessionSecret } from "../people/store.ts";
+import { auditNotes } from "../registry/audit-notes.ts";
+import { ownerOfManagementKey } from "../registry/management-keys.ts";
+import { findOrganization } from "../registry/organizations.ts";
+import type { Breakers } from "../releases/breakers.ts";
+import type { Health } from "../releases/health.ts";
+import type { Publisher } from "../releases/publish.ts";
+import { createReports } from "../reporting/reports.ts";
+import { lastBackup } from "../store/last-backup.ts";
+import type { ReadingApart, Sql } from "../store/sql.ts";
+
+/** How people come in, each as it is where nobody says: for tests that are not about it. */
+export interface PeopleTerms {
+  /** How passwords are kept; by scrypt. */
+  passwords?: Passwords;
+  /** What a terminal that logs in waits between two polls. */
+  deviceIntervalMs?: number;
+}
+
+export interface PeopleRooms {
+  ledger: Ledger;
+  sql: Sql;
+  dataKey: Uint8Array;
+  clock: Clock;
+  publisher: Publisher;
+  health: Health;
+  breakers: Breakers;
+  paymentService: PaymentService;
+  alertService: AlertService;
+  sendMail: SendMail | null;
+  /** Where this process answers. */
+  address(): string;
+  uploads: Uploads;
+  answerOn: PlaygroundPorts["answerOn"];
+  preview: PreviewPorts;
+  startedAtMs: number;
+  streamsOpen(): number;
+  /** Writes what the request log gathered, so that readers see what just happened. */
+  flushRequestLog(): Promise<void>;
+  /** Entries of the request log that found no room. */
+  forgotten(): number;
+  /** Requests refused with `overloaded` since the start. */
+  overloadRefusals(): number;
+  /** Failed runs of background work since the start, by job. */
+  failedJobs(): ReadonlyMap<string, number>;
+  peopleTerms: PeopleTerms;
+}
+
+/** What this room answers: the dashboard's API, signing in, the two calls of a terminal that logs in. */
+export type DashboardDoor = "app" | "auth" | "code" | "token";
+
+/** What answers at each door, and who may come in. */
+export interface DashboardRooms extends Record<DashboardDoor, ApiHandler> {
+  people: People;
+  close(): Promise<void>;
+}
+
+/** Where people reach the dashboard; pages of these origins may change something. */
+interface Reached {
+  url: string;
+  origins: string[];
+}
+
+export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Promise<DashboardRooms> {
+  const { ledger, clock } = rooms;
+  const at = { url: config.publicUrl ?? rooms.address(), origins: originsOf(config, rooms.address()) };
+  const people = await peopleOf(config, rooms, at);
+  const { note } = auditNotes(rooms.sql, clock);
+  const logins = devices({
+    sql: rooms.sql,
+    clock,
+    ledger,
+    people,
+    url: at.url,
+    note,
+    intervalMs: rooms.peopleTerms.deviceIntervalMs ?? DEVICE_INTERVAL_MS,
+  });
+  const operator = operatorOf(config, rooms, { people, url: at.url });
+  const reading = await readingOf(config, rooms.sql);
+  const ports = { ...readerPorts(config, rooms, { people, operator }), sql: reading };
+  const reports = createReports(ports);
+  const tails = new Tails();
+  const floor: ApiRooms = {
+    operator,
+    reports,
+    changes: createChanges({ ...ports, labels: reports.labels }),
+    people,
+    payments: rooms.paymentService,
+    alerts: rooms.alertService,
+    sendMail: rooms.sendMail,
+    devices: logins,
+    playground: playgroundOn(rooms),
+    tail: (followed, exchange) => tailResponse({ reports, tails }, followed, exchange),
+    site: { url: at.url, baseUrl: `${at.url}/v1`, version: VERSION },
+    nowMs: () => clock.nowMs(),
+  };
+  // A database answers on many connections: what a change looks up waits for no page. A file's one thread reads for both.
+  const shared = config.databaseUrl !== null;
+  const changing = shared ? { ...floor, reports: createReports({ ...ports, sql: rooms.sql }) } : floor;
+  return {
+    people,
+    app: createApp({
+      people,
+      rooms: floor,
+      changing,
+      origins: at.origins,
+      uploads: rooms.uploads,
+      completionBytes: config.limits.bodyBytes,
+      organizationExists: async (id) => (await findOrganization(ledger, id)) !== null,
+    }),
+    auth: authHandler({ people, note, origins: at.origins, uploads: rooms.uploads }),
+    ...deviceHandlers(logins, rooms.uploads),
+    close: async () => {
+      await reading.stop();
+      await people.close();
+    },
+  };
+}
+
+const peopleOf = (
+  config: Config,
+  { ledger, clock, dataKey, peopleTerms }: PeopleRooms,
+  { url, origins }: Reached,
+): Promise<People> =>
+  openPeople({
+    place: { dataDir: config.dataDir, databaseUrl: config.databaseUrl },
+    clock,
+    secret: sessionSecret(dataKey),
+    url,
+    origins,
+    oidc: config.signIn.oidc,
+    signInsPerMinute: config.signIn.perMinute,
+    passwords: peopleTerms.passwords,
+    ownerOfManagementKey: (id) => ownerOfManagementKey(ledger, id),
+  });
+
+const operatorOf = (
+  config: Config,
+  rooms: PeopleRooms,
+  { people, url }: { people: People; url: string },
+): Operator =>
+  createOperator({
+    ledger: rooms.ledger,
+    receipts: receiptSigner(rooms.dataKey),
+    sql: rooms.sql,
+    flushRequestLog: () => rooms.flushRequestLog(),
+    publisher: rooms.publisher,
+    rateDefaults: rateDefaultsOf(config.limits),
+    clock: rooms.clock,
+    payments: rooms.paymentService,
+    people: accounts({
+      people: async () => people,
+      url: () => url,
+      note: auditNotes(rooms.sql, rooms.clock).note,
+    }),
+    persons: async () => people,
+  });
+
+/** What readers take, but for where they read. */
+const readerPorts = (
+  config: Config,
+  rooms: PeopleRooms,
+  { people, operator }: { people: People; operator: Operator },
+) => ({
+  ...rooms,
+  receipts: receiptSigner(rooms.dataKey),
+  people,
+  operator,
+  providers: config.providers.map(({ name, kind, baseUrl, own, health }) => ({
+    name,
+    kind: kind.name,
+    baseUrl,
+    hasSecret: kind.credential.given(own),
+    probed: baseUrl !== null && health.probe !== null,
+  })),
+  version: VERSION,
+  settings: shownSettings(config),
+  store: config.databaseUrl === null ? ("sqlite" as const) : ("postgresql" as const),
+  lastBackup: () => lastBackup(config.dataDir),
+});
+
+async function readingOf({ dataDir, databaseUrl }: Config, sql: Sql): Promise<ReadingApart> {
+  if (databaseUrl === null) return (await import("../store/sqlite-reading.ts")).readingApart(sql, dataDir);
+  return (await import("../store/postgres.ts")).postgresReading(databaseUrl);
+}
+
+/** Our own pages: where people reach the dashboard, and loopback for whoever sits at the machine. */
+function originsOf({ publicUrl }: Config, address: string): string[] {
+  const { port } = new URL(address);
+  const own = [address, `http://127.0.0.1:${port}`, `http://localhost:${port}`];
+  return [...new Set([...(publicUrl === null ? [] : [publicUrl]), ...own].map((url) => new URL(url).origin))];
+}

@@ -1,0 +1,71 @@
+// Roles given and taken away, and members removed, by those who may at that moment. An organization that has members keeps
+// at least one owner.
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { mayGive, type Role } from "../domain/roles.ts";
+import { changedMeanwhile } from "../domain/row-version.ts";
+import { giversOf, LOST, UNASKED } from "./authority.ts";
+import { findMember, type MembershipPorts, placeOfMember } from "./member-row.ts";
+import type { MemberAt, People } from "./people.ts";
+
+export function rolesOfMembers(
+  { records, store }: MembershipPorts,
+  endSessions: (personId: string) => Promise<unknown>,
+): Pick<People, "changeRole" | "remove"> {
+  const stepDown = async (
+    { organizationId, personId }: MemberAt,
+    { work, also, from, by, to }: { work: string; also: string; from: Role; by: string; to?: Role },
+  ): Promise<void> => {
+    const place = placeOfMember(organizationId, personId);
+    const values = [organizationId, personId, by, place, from, ...(to === undefined ? [] : [to])];
+    const changed = await store.change(unlessLast(work, also, store.locking), ...values);
+    await store.change(LOST, personId);
+    if (changed > 0) return;
+    const row = await findMember(records, organizationId, personId);
+    if (row === null) throw unknownMember();
+    if (row.role !== from) throw changedMeanwhile();
+    const acting = await findMember(records, organizationId, by);
+    const roles = to === undefined ? [from] : [from, to];
+    if (acting === null || !((by === personId && to === undefined) || mayGiveAll(acting.role as Role, roles)))
+      throw new OperatorRefusal(
+        "role_not_permitted",
+        "Your own role was changed a moment ago. Open the page again.",
+      );
+    throw new OperatorRefusal(
+      "conflict",
+      "This is the organization's last owner. Make somebody else an owner first.",
+      "member",
+    );
+  };
+  return {
+    async changeRole(at, { from, to, by }) {
+      await stepDown(at, { work: "UPDATE membership SET role = ?6", also: mayAct(from, to), from, to, by });
+      await endSessions(at.personId);
+    },
+    async remove(at, { from, by }) {
+      const also = at.personId === by ? isThere : mayAct(from);
+      await stepDown(at, { work: "DELETE FROM membership", also, from, by });
+      await store.change(UNASKED, at.organizationId, at.personId);
+    },
+  };
+}
+
+/**
+ * The owners, who acts and who is acted on are kept as they are until it is done, in one order: of two owners who step
+ * down together, or remove each other, at whichever gateways, the second one finds what the first one left.
+ */
+const unlessLast = (work: string, also: string, locking: string): string =>
+  `WITH kept AS (
+   SELECT "personId", role FROM membership
+   WHERE "organizationId" = ?1 AND (role = 'owner' OR "personId" IN (?2, ?3)) ORDER BY id ${locking}
+ ) ${work} WHERE place = ?4 AND role = ?5 AND ${also}
+   AND (role <> 'owner' OR (SELECT count(*) FROM kept WHERE role = 'owner') > 1)`;
+
+const mayAct = (...roles: Role[]): string =>
+  `(SELECT count(*) FROM kept WHERE "personId" = ?3 AND role IN (${giversOf(...roles)})) = 1`;
+const isThere = `(SELECT count(*) FROM kept WHERE "personId" = ?3) = 1`;
+
+const mayGiveAll = (standing: Role, roles: readonly Role[]): boolean =>
+  roles.every((role) => mayGive(standing, role));
+
+const unknownMember = (): OperatorRefusal =>
+  new OperatorRefusal("not_found", "There is no record of this id.", "member");
