@@ -94,23 +94,21 @@ async function checkEntry({ entry, amount_usd, others, complete }: Own, org: str
   ];
 }
 
-/**
- * Each entry follows from the one before it, in hash and in balance; the request's entries are in it, the one that ended it in any
- * case; and the last one is the head, where it reaches so far.
- */
+/** Each entry follows from the one before it, in hash and in balance; and the last one is the head, where it reaches so far. */
 export async function checkChain({ chain, entries, head, org }: EvidenceJson): Promise<Check[]> {
   const [first, last] = [chain[0], chain.at(-1)];
-  if (first === undefined || last === undefined || !canCheck())
+  if (first === undefined || last === undefined || !canCheck()) {
+    if (canCheck() && entries.length > 0)
+      return [{ what: "links", stated: "unbroken", found: "–", holds: false }];
     return [{ what: "links", stated: "", found: "unable", holds: null }];
+  }
   const broken = await brokenAfter(null, chain, org);
-  const told = (n: number): boolean => n >= first.n && n <= last.n;
-  // Its hold may lie too far back to be told of; what it was ended with may not.
-  const ending = Math.max(...entries.map(({ entry }) => entry.n));
-  const kept =
-    (entries.length === 0 || told(ending)) &&
-    entries.every(
-      ({ entry }) => !told(entry.n) || chain.some(({ n, hash }) => n === entry.n && hash === entry.hash),
-    );
+  // Its last entry always lies in the chain that is told; its first ones may lie before it, where many are in between.
+  const newest = Math.max(...entries.map(({ entry }) => entry.n));
+  const asked = entries.filter(
+    ({ entry }) => entry.n === newest || (entry.n >= first.n && entry.n <= last.n),
+  );
+  const kept = asked.every(({ entry }) => chain.some(({ n, hash }) => n === entry.n && hash === entry.hash));
   const span = `#${first.n} – #${last.n}`;
   return [
     {

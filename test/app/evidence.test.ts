@@ -226,9 +226,16 @@ describe.each(STORES)("on %s", (store) => {
     ]);
     expect(await changed((of) => of.chain.splice(1, 1))).toEqual(["chain"]);
     expect(await changed((of) => (of.chain[1]!.requests += 1))).toEqual(["chain"]);
-    const beside = ({ entries }: EvidenceJson) => Math.max(...entries.map(({ entry }) => entry.n)) + 1;
-    expect(await changed((of) => of.chain.splice(0, beside(of) - of.chain[0]!.n))).toEqual(["chain"]);
     expect(await changed((of) => (of.head.hash = "00".repeat(32)))).toEqual(["chain"]);
+    const last = honest.entries.at(-1)?.entry.n ?? 0;
+    const others = (await evidenceOf((await gateway.chat<Reply>(customer, hello())).json.gateway.request_id))
+      .chain;
+    expect(others.every(({ n }) => n > last)).toBe(true);
+    for (const chain of [others, honest.chain.filter(({ n }) => n < last), []]) {
+      const copy = { ...honest, chain, ...(chain === others && { head: others.at(-1)! }) };
+      const [step] = (await verifyCharge(copy, shownOf(copy))).filter(({ holds }) => holds !== true);
+      expect(step).toMatchObject({ name: "chain", holds: false });
+    }
     const steps = await verifyCharge(honest, { charge_usd: "0.999999999" });
     expect(steps.find(({ holds }) => holds === false)).toMatchObject({ name: "arithmetic" });
   });

@@ -75,6 +75,17 @@ const ACTS: Act[] = [
   ["when credits came", "I16", ...later("topup", "at")],
   ["when credits went back", "I16", ...later("reversal", "at")],
   [
+    "the balance that a top-up left",
+    "I16",
+    ...moved("topup", "balance_after", "balance_after + 1", "balance_after - 1"),
+  ],
+  [
+    "the balance that a reversal left",
+    "I16",
+    ...moved("reversal", "balance_after", "balance_after + 1", "balance_after - 1"),
+  ],
+  ["a revoked key, revived", "I15", revoked("NULL"), revoked("(SELECT max(revoked_at) FROM kept_key)")],
+  [
     "requests to another model, with its usage",
     "I8",
     [
@@ -101,24 +112,19 @@ const ACTS: Act[] = [
   ],
   ["the digests of two releases of a route", "I8", swapped(), swapped()],
   [
-    "a revoked key, which works again",
-    "I15",
-    ["UPDATE api_key SET revoked_at = NULL WHERE org_id = ?1 AND name = 'revoked'"],
-    ["UPDATE api_key SET revoked_at = 9000000000000 WHERE org_id = ?1 AND name = 'revoked'"],
-  ],
-  [
-    "a revoked key, which can be resumed",
-    "I15",
-    ["UPDATE api_key SET paused_at = revoked_at WHERE org_id = ?1 AND name = 'revoked'"],
-    ["UPDATE api_key SET paused_at = NULL WHERE org_id = ?1 AND name = 'revoked'"],
-  ],
-  [
     "a revoked management key, which opens every door again",
     "I15",
-    ["UPDATE management_key SET revoked_at = NULL WHERE name = 'revoked'"],
-    ["UPDATE management_key SET revoked_at = 9000000000000 WHERE name = 'revoked'"],
+    ["UPDATE management_key SET revoked_at = NULL WHERE name = 'spare'"],
+    ["UPDATE management_key SET revoked_at = 9000000000000 WHERE name = 'spare'"],
   ],
 ];
+
+/** The key that was revoked is as if it had been then, or never. */
+function revoked(at: string): string[] {
+  return [
+    `UPDATE api_key SET revoked_at = ${at} WHERE org_id = ?1 AND key_id = (SELECT max(key_id) FROM kept_key)`,
+  ];
+}
 
 /** Under its own digest stands the other one's price. */
 function swapped(): string[] {
@@ -149,14 +155,18 @@ describe.each(STORES)("on %s", (store) => {
     await served();
     const refund = { request: first, usd: "0.00001", reference: "r" };
     expect((await gateway.admin("POST", "/credits/refund", refund)).status).toBe(200);
-    const asked = { org: customer.organizationId, name: "revoked" };
-    const key = await gateway.admin<{ id: string }>("POST", "/keys", asked);
-    expect((await gateway.admin("POST", `/keys/${key.json.id}/revoke`)).status).toBe(200);
+    const { organizationId: org } = customer;
+    const spare = await gateway.admin<{ id: string }>("POST", "/keys", { org, name: "spare" });
+    expect((await gateway.admin("POST", `/keys/${spare.json.id}/revoke`)).status).toBe(200);
     const root = await firstOperator(gateway);
-    const { id } = await root.app("POST /operator/management-keys", {}, { name: "revoked" });
+    const { id } = await root.app("POST /operator/management-keys", {}, { name: "spare" });
     await root.app("POST /operator/management-keys/{key}/revoke", { key: id });
     disk = await openDisk({ dataDir: gateway.dataDir, databaseUrl });
     await disk.rows("ledger", "CREATE TABLE kept_month AS SELECT month FROM key_month");
+    await disk.rows(
+      "ledger",
+      "CREATE TABLE kept_key AS SELECT key_id, revoked_at FROM api_key WHERE revoked_at IS NOT NULL",
+    );
     await disk.rows(
       "ledger",
       "CREATE TABLE kept_release AS SELECT route, version, digest FROM route_release",

@@ -4,8 +4,8 @@ import { type Booked, ENDED, instantsOf } from "../booked.ts";
 import type { Findings } from "../findings.ts";
 import { int, textOrNull } from "../../cell.ts";
 import { type Asking, askOnce } from "../../postgres/query.ts";
+import { REVIVED_KEYS, wrongBalances } from "../told-elsewhere.ts";
 import { UNMARKED, WRONGLY_COUNTED } from "../../rate-running.ts";
-import { REVIVED } from "../revoked.ts";
 import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 
 interface Check {
@@ -19,7 +19,7 @@ interface Check {
 const UNFINISHED = "state IN ('admitted', 'dispatched')";
 
 /** As postings have it: nothing that is stored is parsed here, which would fail the audit over one row. */
-const referenceOf = (row: "t" | "r"): string =>
+const referenceOf = (row: "c" | "r" | "t"): string =>
   `'[' || to_json(${row}.source)::text || ',' || to_json(${row}.external_id)::text || ']'`;
 /** The last hour that is asked for by its date, in the year 9955. */
 const LAST_HOUR = 70_000_000;
@@ -179,9 +179,9 @@ const CHECKS: readonly Check[] = [
       WHERE k.revoked_at IS NOT NULL AND r.admitted_at > k.revoked_at`,
   },
   {
-    invariant: "I15 what was revoked stays revoked",
-    rows: "SELECT count(*) FROM audit_log WHERE action IN ('key.revoke', 'management_key.revoke')",
-    compared: REVIVED,
+    invariant: "I15 a key that ended stays so",
+    rows: "SELECT count(*) FROM api_key",
+    compared: REVIVED_KEYS,
   },
   {
     invariant: "I15 research requests have a valid entitlement",
@@ -220,6 +220,16 @@ const CHECKS: readonly Check[] = [
       WHERE e.kind IN ('chargeback', 'chargeback_debt', 'refund')
         AND NOT EXISTS (SELECT 1 FROM reversal r WHERE r.org_id = e.org_id AND r.txn = e.txn
           AND ${referenceOf("r")} = e.reference)`,
+  },
+  {
+    invariant: "I16 each top-up says the balance after it",
+    rows: "SELECT count(*) FROM topup",
+    compared: wrongBalances("topup", referenceOf("c")),
+  },
+  {
+    invariant: "I16 each reversal says the balance after it",
+    rows: "SELECT count(*) FROM reversal",
+    compared: wrongBalances("reversal", referenceOf("c")),
   },
   {
     invariant: "I16 no request is refunded more than it cost",

@@ -5,8 +5,8 @@ import { type Booked, ENDED, instantsOf } from "../booked.ts";
 import type { Findings } from "../findings.ts";
 import { type Cell, int, textOrNull } from "../../cell.ts";
 import { saturatedSum } from "../../sqlite/saturated-sum.ts";
+import { REVIVED_KEYS, wrongBalances } from "../told-elsewhere.ts";
 import { UNMARKED, WRONGLY_COUNTED } from "../../rate-running.ts";
-import { REVIVED } from "../revoked.ts";
 import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 
 interface Check {
@@ -160,9 +160,9 @@ const CHECKS: readonly Check[] = [
       WHERE k.revoked_at IS NOT NULL AND r.admitted_at > k.revoked_at`,
   },
   {
-    invariant: "I15 what was revoked stays revoked",
-    rows: "SELECT count(*) FROM audit_log WHERE action IN ('key.revoke', 'management_key.revoke')",
-    violations: REVIVED,
+    invariant: "I15 a key that ended stays so",
+    rows: "SELECT count(*) FROM api_key",
+    violations: REVIVED_KEYS,
   },
   {
     invariant: "I15 research requests have a valid entitlement",
@@ -201,6 +201,16 @@ const CHECKS: readonly Check[] = [
       WHERE e.kind IN ('chargeback', 'chargeback_debt', 'refund')
         AND NOT EXISTS (SELECT 1 FROM reversal r WHERE r.org_id = e.org_id AND r.txn = e.txn
           AND json_array(r.source, r.external_id) = e.reference)`,
+  },
+  {
+    invariant: "I16 each top-up says the balance after it",
+    rows: "SELECT count(*) FROM topup",
+    violations: wrongBalances("topup", "json_array(c.source, c.external_id)"),
+  },
+  {
+    invariant: "I16 each reversal says the balance after it",
+    rows: "SELECT count(*) FROM reversal",
+    violations: wrongBalances("reversal", "json_array(c.source, c.external_id)"),
   },
   {
     invariant: "I16 no request is refunded more than it cost",

@@ -1,0 +1,33 @@
+// What a row says beside what other rows told of it when it happened (I15, I16 of money.md §5): queries for both stores, of
+// organization, what it is about, expected, found; only of rows that do not agree.
+
+/** Keys, management keys too, whose end is in the audit log, for ever, and which are not revoked. */
+export const REVIVED_KEYS = `
+  SELECT k.org_id, NULL, 'revoked: ' || k.key_id, 'in use or paused' FROM api_key k
+  WHERE (k.revoked_at IS NULL OR k.paused_at IS NOT NULL)
+    AND k.key_id IN (SELECT target FROM audit_log WHERE action IN ('key.revoke', 'key.expire'))
+  UNION ALL
+  SELECT NULL, NULL, 'revoked: ' || m.id, 'in use' FROM management_key m
+  WHERE m.revoked_at IS NULL AND m.id IN (SELECT target FROM audit_log WHERE action = 'management_key.revoke')`;
+
+/** Kinds of the entries by which each came. */
+const KINDS = {
+  topup: "'purchase', 'grant'",
+  reversal: "'chargeback', 'chargeback_debt', 'refund'",
+} as const;
+
+/**
+ * Balances that credits were said to leave, against those that their entries left. Where the same transaction moved something for
+ * requests, entries stand in another order than they were decided in, and nothing is compared. `reference`: that of the entries, of
+ * the row `c`, in SQL.
+ */
+export const wrongBalances = (table: keyof typeof KINDS, reference: string): string => `
+  SELECT org_id, external_id, CAST(expected AS text), CAST(balance_after AS text) FROM (
+    SELECT c.org_id, c.external_id, c.balance_after, coalesce(paid.available_after, e.available_after) AS expected
+    FROM ${table} c
+    JOIN ledger_entry e ON e.org_id = c.org_id AND e.txn = c.txn AND e.kind IN (${KINDS[table]}) AND e.reference = ${reference}
+    LEFT JOIN ledger_entry paid ON paid.org_id = e.org_id AND paid.slot = e.slot AND paid.version = e.version + 1
+      AND paid.txn = e.txn AND paid.kind = 'debt_paid' AND paid.reference = e.reference
+    WHERE NOT EXISTS (
+      SELECT 1 FROM ledger_entry o WHERE o.org_id = c.org_id AND o.txn = c.txn AND o.reference IS NULL)
+  ) AS credits WHERE expected <> balance_after`;
