@@ -77,7 +77,7 @@ export function httpRoutes(ports: RoutePorts): Route[] {
     {
       path: "/v1/responses/*",
       door: "inference",
-      methods: ["GET", "DELETE"],
+      methods: ["GET", "POST", "DELETE"],
       handler: storedResponses(ports),
     },
     { path: "/v1/models", ...free, handler: models(ports) },
