@@ -25,7 +25,7 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
   },
   unknown_url: {
     happened: "there is no such path",
-    next: "the base URL ends in `/v1`; use `/v1/chat/completions`",
+    next: "the message names what there is; the base URL ends in `/v1`",
   },
   method_not_allowed: { happened: "the path exists, the method does not", next: "see the `allow` header" },
   unsupported_media_type: {

@@ -34,7 +34,13 @@ export class Cors {
     this.allowedHeaders = [...shown, ALLOWED_HEADERS].join(", ");
   }
 
-  /** The answer to OPTIONS: 204 with `Allow`, and the grants for an allowed origin. 404 stays 404. */
+  /** A browser asks, for a page of an allowed origin. */
+  isPreflight(request: Request): boolean {
+    const asks = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
+    return asks && this.allows(request);
+  }
+
+  /** The answer to OPTIONS: 204 with `Allow`, and the grants for an allowed origin. */
   preflight(request: Request, about: { requestId: string; allowed: string[] }): Response {
     const headers = new Headers({ "x-request-id": about.requestId, allow: about.allowed.join(", ") });
     if (this.allows(request)) {

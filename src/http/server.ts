@@ -153,8 +153,12 @@ class Arrived implements HttpContext {
 function route({ router, cors }: ServerOptions, arrived: Arrived): Response | Promise<Response> {
   const { request, requestId } = arrived;
   const { path, query } = targetOf(request);
-  if (request.method === "OPTIONS")
-    return cors.preflight(request, { requestId, allowed: router.allowed(path) });
+  if (request.method === "OPTIONS") {
+    const allowed = router.allowed(path);
+    // A page of an allowed origin passes where nothing is, too: it could not read the 404 behind a refused preflight.
+    if (allowed.length > 0 || cors.isPreflight(request))
+      return cors.preflight(request, { requestId, allowed });
+  }
   arrived.path = path;
   const { route, rest } = router.find(path, request.method);
   arrived.route = route;

@@ -1,27 +1,26 @@
-// What OpenAI has below /v1/responses: nothing is stored, so there is nothing to fetch, to cancel or to delete (surfaces.md §3).
+// What is below /v1/responses: nothing is stored, so there is nothing to fetch, to cancel or to delete (surfaces.md §3).
 import { clip } from "../domain/read-value.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { Handler } from "./context.ts";
 import { withKey } from "./inference-door.ts";
 
-/** Refuses whatever is asked for below `/v1/responses`, with what to do instead. */
+/** Operations of the vendor's that are not open here; they name no response. */
+const NOT_OPEN = new Set(["compact", "input_tokens"]);
+
+const WHOLE = "send the whole conversation as `input` items";
+
+/** Throws `response_not_found`, whatever is asked of a response, and `unknown_url` for an operation of the vendor's. */
 export const storedResponses = ({ ledger }: { ledger: Reader }): Handler =>
   withKey(ledger, ({ rest, request }) => {
-    const instead = request.method === "POST" ? INSTEAD.get(rest) : undefined;
-    if (instead !== undefined) throw new Refusal("unknown_url", `There is no ${rest} here. ${instead}`);
     const [id = ""] = rest.split("/");
+    if (request.method === "POST" && NOT_OPEN.has(rest))
+      throw new Refusal(
+        "unknown_url",
+        `There is no operation \`${rest}\` here. Use POST /v1/responses, and ${WHOLE}; POST /v1/responses/quote tells what a request may cost.`,
+      );
     throw new Refusal(
       "response_not_found",
-      `Response with id '${clip(id)}' not found. Responses are not stored here: send the whole conversation as \`input\` items; GET /v1/generation tells what became of a request.`,
+      `Response with id '${clip(id)}' not found. Responses are not stored here: ${WHOLE}; GET /v1/generation tells what became of a request.`,
     );
   });
-
-/** Operations that OpenAI has beside responses. */
-const INSTEAD: ReadonlyMap<string, string> = new Map([
-  [
-    "compact",
-    "Send the whole conversation as `input` items of POST /v1/responses, or a summary that you asked for.",
-  ],
-  ["input_tokens", "POST /v1/responses/quote tells what a call can cost and its tokens, free of charge."],
-]);

@@ -94,6 +94,23 @@ test("an allowed origin may preflight without a key and read our headers; anothe
   expect(reply.headers.get("access-control-expose-headers")).toContain("x-request-id");
 });
 
+test("OPTIONS of no path of ours is a 404; a page of an allowed origin passes its preflight and reads the 404 itself", async () => {
+  const asked = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(gateway.url + path, { method: "OPTIONS", headers });
+  for (const path of ["/nothing", "/v1/nothing", "/v1/messages/batches"])
+    expect([path, (await asked(path)).status]).toEqual([path, 404]);
+  expect((await asked("/v1/models")).status).toBe(204);
+  const preflight = (origin: string): Record<string, string> => ({
+    origin,
+    "access-control-request-method": "POST",
+  });
+  expect((await asked("/v1/nothing", preflight("https://evil.example"))).status).toBe(404);
+  expect((await asked("/v1/nothing", { origin: ORIGIN })).status).toBe(404);
+  expect((await asked("/v1/nothing", preflight(ORIGIN))).status).toBe(204);
+  const behind = await fetch(`${gateway.url}/v1/nothing`, { method: "POST", headers: { origin: ORIGIN } });
+  expect([behind.status, behind.headers.get("access-control-allow-origin")]).toEqual([404, ORIGIN]);
+});
+
 test("upstream headers are never copied", async () => {
   const { headers } = await gateway.chat(customer, hello());
   expect(headers.get("server")).toBeNull();

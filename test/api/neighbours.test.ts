@@ -53,19 +53,6 @@ test.each(["/v1/files", "/v1/audio/speech", "/v1/chat/completions/chatcmpl-1", "
   },
 );
 
-test.each([
-  ["compact", "unknown_url", "the whole conversation"],
-  ["input_tokens", "unknown_url", "POST /v1/responses/quote"],
-  ["resp_1/cancel", "response_not_found", "'resp_1'"],
-])("POST /v1/responses/%s is 404, as nothing is stored: no other method helps", async (below, code, says) => {
-  const headers = { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" };
-  const init = { method: "POST", body: "{}", headers };
-  const answer = await fetch(`${gateway.url}/v1/responses/${below}`, init);
-  const { error } = (await answer.json()) as { error: { code: string; message: string } };
-  expect([answer.status, error.code]).toEqual([404, code]);
-  expect(error.message).toContain(says);
-});
-
 const hello = { model: MODEL.model, messages: [{ role: "user", content: "Say hello" }] };
 interface Logprobs {
   content: { token: string; logprob: number; bytes: number[]; top_logprobs: { token: string }[] }[];

@@ -288,6 +288,21 @@ test("nothing is stored: a response is neither fetched nor deleted", async () =>
   }
 });
 
+test.each([
+  ["POST", "/resp_1/cancel", "response_not_found"],
+  ["GET", "/resp_1/input_items", "response_not_found"],
+  ["POST", "/resp_1", "response_not_found"],
+  ["POST", "/compact", "unknown_url"],
+  ["POST", "/input_tokens", "unknown_url"],
+])("%s %s: there is no such operation, and what to do instead", async (method, path, code) => {
+  const init = { method, headers: { authorization: `Bearer ${customer.secret}` } };
+  const response = await fetch(`${gateway.url}/v1/responses${path}`, init);
+  const { error } = (await response.json()) as ErrorJson;
+  expect([response.status, error.code]).toEqual([404, code]);
+  expect(error.message).toContain(code === "unknown_url" ? "/v1/responses" : "'resp_1'");
+  expect(error.message).toContain("`input` items");
+});
+
 test("its quote and its id are known at the free endpoints", async () => {
   const { id, gateway: receipt } = await answered(ASKED);
   const found = await gateway.get<{ gateway: object }>(customer, `/v1/generation?id=${id}`);
