@@ -34,10 +34,9 @@ export class Cors {
     this.allowedHeaders = [...shown, ALLOWED_HEADERS].join(", ");
   }
 
-  /** A browser asks, for a page of an allowed origin. */
+  /** Whether a browser asks by this OPTIONS, for a page of an allowed origin. */
   isPreflight(request: Request): boolean {
-    const asks = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
-    return asks && this.allows(request);
+    return request.headers.has("access-control-request-method") && this.allows(request);
   }
 
   /** The answer to OPTIONS: 204 with `Allow`, and the grants for an allowed origin. */
