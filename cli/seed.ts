@@ -28,9 +28,10 @@ export function addSeed(program: Command): void {
           seed: wholeNumber("--seed", seed, 0, 2 ** 31),
           password: process.env["TOLLGATE_SEED_PASSWORD"] ?? null,
         };
-        const [{ loadConfig }, { seedStore, SeedRefused }] = await Promise.all([
+        const [{ loadConfig }, { seedStore }, { SeedRefused }] = await Promise.all([
           import("../src/config/config.ts"),
           import("../src/main/seed/seed.ts"),
+          import("../src/main/seed/unused-store.ts"),
         ]);
         const { dataDir } = options;
         const config = loadConfig({

@@ -86,6 +86,16 @@ const ACTS: Act[] = [
   ],
   ["a revoked key, revived", "I15", revoked("NULL"), revoked("(SELECT max(revoked_at) FROM kept_key)")],
   [
+    "a key that ended by itself, revived",
+    "I15",
+    ["UPDATE audit_log SET action = 'key.expire' WHERE action = 'key.revoke'", ...revoked("NULL")],
+    [
+      "UPDATE audit_log SET action = 'key.revoke' WHERE action = 'key.expire'",
+      ...revoked("(SELECT max(revoked_at) FROM kept_key)"),
+    ],
+  ],
+  ["a revoked key, which can be resumed", "I15", [...pausedAsOf("revoked_at")], [...pausedAsOf("NULL")]],
+  [
     "requests to another model, with its usage",
     "I8",
     [
@@ -123,6 +133,13 @@ const ACTS: Act[] = [
 function revoked(at: string): string[] {
   return [
     `UPDATE api_key SET revoked_at = ${at} WHERE org_id = ?1 AND key_id = (SELECT max(key_id) FROM kept_key)`,
+  ];
+}
+
+/** The key that was revoked is as if it had been paused then, or never. */
+function pausedAsOf(at: string): string[] {
+  return [
+    `UPDATE api_key SET paused_at = ${at} WHERE org_id = ?1 AND key_id = (SELECT max(key_id) FROM kept_key)`,
   ];
 }
 

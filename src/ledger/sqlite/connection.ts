@@ -21,8 +21,8 @@ export class SqliteConnection {
     { writer, dataKey }: Pick<SqliteStore, "writer" | "dataKey">,
     { rateDefaults }: Pick<BatchContext, "rateDefaults">,
   ) {
-    this.keys = new KeyReader(writer);
     this.load = new SqliteLoad(writer, rateDefaults);
+    this.keys = new KeyReader(this.load);
     this.write = new SqliteWrite(writer, dataKey);
     this.writer = writer;
     this.beginning = writer.prepare("BEGIN IMMEDIATE");

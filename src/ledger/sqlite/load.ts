@@ -13,7 +13,7 @@ import { LOAD } from "../columns.ts";
 import { countsDays } from "../key-spans.ts";
 import { notedHolds, spendOf, spentByDay, weekFromHour } from "../key-spend.ts";
 import * as put from "../put-rows.ts";
-import { type RequestRow, type Rows, noRows, rowId } from "../rows.ts";
+import { type KeyRow, type RequestRow, type Rows, noRows, rowId } from "../rows.ts";
 import { SqliteRates } from "./load-rates.ts";
 import { saturatedSum } from "./saturated-sum.ts";
 import { stampOf } from "../stamp.ts";
@@ -147,6 +147,12 @@ export class SqliteLoad {
       }
     }
     return rows;
+  }
+
+  /** One key as it is now. */
+  keyRow(organizationId: string, keyId: string): KeyRow | undefined {
+    const found = first(this.key, organizationId, keyId);
+    return found === undefined ? undefined : put.keyOf(found);
   }
 
   private loadAdmission(rows: Rows, admission: AdmissionRequest, nowMs: number): void {

@@ -74,8 +74,6 @@ export interface Seeded {
   seconds: number;
 }
 
-export { SeedRefused } from "./unused-store.ts";
-
 /** Throws `SeedRefused` for a store that somebody uses, and for a configuration that trusts keys of its own. */
 export async function seedStore(
   config: Config,

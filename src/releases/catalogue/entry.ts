@@ -98,11 +98,17 @@ export function reasoningBy(
 
 const MODEL = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}$/;
 
-/** Throws `Damaged` for a row in which a name stands twice, or that does so itself: which one is meant nobody knows. */
-export function assertOnce(row: Json): void {
-  if (isTwice(row)) throw new Damaged("it stands twice in the table");
+/** Why nobody knows what a row says: it stands twice, or a name does so in it. Null where neither does. */
+export function repetition(row: Json): string | null {
+  if (isTwice(row)) return "it stands twice in the table";
   const name = repeatedName(row);
-  if (name !== null) throw new Damaged(`${inert(name)} stands twice in it`);
+  return name === null ? null : `${inert(name)} stands twice in it`;
+}
+
+/** Throws `Damaged` for a row of which nobody knows what it says. */
+export function assertOnce(row: Json): void {
+  const reason = repetition(row);
+  if (reason !== null) throw new Damaged(reason);
 }
 
 const PROVIDER = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;

@@ -3,6 +3,7 @@ import { compareDecimals, type Decimal, isZero, larger, perMillion, quotient, sh
 import type { RateField } from "../../domain/price.ts";
 import {
   assertOnce,
+  repetition,
   checkedModel,
   Damaged,
   EFFORTS,
@@ -19,8 +20,6 @@ import {
   dearerOutput,
 } from "./entry.ts";
 import { inert, type Json, itemsOf, memberOf, membersOf, shown, stringOf, stringsOf } from "./json.ts";
-
-import { isTwice, repeatedName } from "./twice.ts";
 
 /** Its names of providers, where this project has a kind or another word. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map(
@@ -61,7 +60,7 @@ export function readLiteLlm(table: Json): TableReading {
   const found = new Entries();
   for (const [name, row] of membersOf(table)) {
     if (name === "sample_spec") continue;
-    if (repeatedName(row) === null && !isTwice(row) && memberOf(row, "mode") !== "chat") continue;
+    if (memberOf(row, "mode") !== "chat" && repetition(row) === null) continue;
     const provider = providerOf(stringOf(memberOf(row, "litellm_provider")) ?? name.split("/")[0] ?? "");
     found.add({ provider, name }, () => readRow(name, row));
   }

@@ -2,6 +2,7 @@
 import type { RateField } from "../../domain/price.ts";
 import {
   assertOnce,
+  repetition,
   checkedModel,
   Damaged,
   EFFORTS,
@@ -19,7 +20,7 @@ import {
 } from "./entry.ts";
 import { type Json, itemsOf, memberOf, membersOf, stringOf, stringsOf } from "./json.ts";
 
-import { isTwice, repeatedName } from "./twice.ts";
+import { isTwice } from "./twice.ts";
 
 /** Its names of providers, where this project has a kind or another word. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map(
@@ -57,8 +58,8 @@ export function readModelsDev(table: Json): TableReading {
         throw new Damaged("its models stand twice in the table");
       });
     for (const [model, row] of membersOf(models)) {
-      const repeated = isTwice(row) || repeatedName(row) !== null;
-      if (!repeated && !stringsOf(memberOf(memberOf(row, "modalities"), "output")).includes("text")) continue;
+      const writes = stringsOf(memberOf(memberOf(row, "modalities"), "output")).includes("text");
+      if (!writes && repetition(row) === null) continue;
       found.add({ provider: PROVIDERS.get(id) ?? id, name: `${id}/${model}` }, () =>
         readRow({ id, model, row }),
       );
