@@ -69,6 +69,14 @@ const SETTLED = `new Promise((resolve) => {
   look();
 })`;
 
+/** For whoever reads that a page does not settle: which of it is still awaited, and what there is to read. */
+const UNSETTLED = `JSON.stringify({
+  awaited: [...document.querySelectorAll('[data-arriving], [aria-busy="true"], [role="status"]')]
+    .map((part) => part.cloneNode(false).outerHTML),
+  asked: performance.getEntriesByType("resource").slice(-5).map(({ name, duration }) => [name, Math.round(duration)]),
+  text: document.body?.innerText.slice(0, 500),
+})`;
+
 /** The page that was asked has given way to another one meanwhile, which is asked next. */
 function elsewhere(error: unknown): false {
   if (/context was destroyed|navigation/i.test(String(error))) return false;
@@ -211,7 +219,10 @@ export class Visitor {
   async settled(): Promise<void> {
     const until = performance.now() + PATIENCE_MS;
     while (!(await this.page.evaluate<boolean>(SETTLED).catch(elsewhere)))
-      if (performance.now() > until) throw new Error(`${this.page.url()} does not settle`);
+      if (performance.now() > until)
+        throw new Error(
+          `${this.page.url()} does not settle: ${await this.page.evaluate<string>(UNSETTLED).catch(String)}`,
+        );
   }
 
   async scheme(colorScheme: Scheme): Promise<void> {
