@@ -25,7 +25,6 @@ export async function makeRoom(
   { credential, exactly }: { credential: Credential; exactly: boolean },
 ): Promise<Lowering[]> {
   const { organizationId, keyId } = credential;
-  await holds.opened(organizationId);
   const running = holds.of(organizationId, of === "key" ? keyId : null);
   const gains = running.map((hold) => ({ hold, atMost: gainAtMost(hold.admitted) }));
   if (exactly && gains.reduce((sum, { atMost }) => addUsd(sum, atMost), ZERO_USD) < missing) return [];
