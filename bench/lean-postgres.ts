@@ -1,5 +1,5 @@
 // The floor of the ledger on PostgreSQL, as `lean-sqlite.ts` is on SQLite: the same rows in the product's own tables, an
-// admission durable twice before anything is sent, and each batch one round trip, because nothing is loaded, decided or
+// admission durable before anything is sent, and each batch one round trip, because nothing is loaded, decided or
 // compared with what was read (performance.md §5).
 import { loadConfig } from "../src/config/config.ts";
 import { askTogether, type Parameter, type Question } from "../src/ledger/postgres/flight.ts";
@@ -27,10 +27,6 @@ const keys = statement(
   "SELECT digest, revoked_at FROM api_key WHERE org_id = $1 AND key_id = $2",
 );
 const lock = statement("lean_lock", "SELECT 1 FROM org_balance WHERE org_id = $1 AND slot = 0 FOR UPDATE");
-const mark = statement(
-  "lean_mark",
-  "UPDATE request SET state = 'dispatched' WHERE org_id = $1 AND request_id = ANY($2::text[]) AND state = 'admitted'",
-);
 const close = statement(
   "lean_close",
   `UPDATE request SET state = 'settled', closed_txn = $3, ended_at = $4, evidence = 'provider_usage',
@@ -42,7 +38,7 @@ const open = statement(
   "lean_open",
   `INSERT INTO request (org_id, request_id, key_id, model, tier, stream, state, epoch, admitted_at, deadline_at, month,
      release_digest, hold, prompt_bound, output_bound, opened_txn, surface)
-   SELECT $1::text, r.id, $3::text, $4::text, 'standard', false, 'admitted', $5::bigint, $6::bigint, $7::bigint, $8::text,
+   SELECT $1::text, r.id, $3::text, $4::text, 'standard', false, 'dispatched', $5::bigint, $6::bigint, $7::bigint, $8::text,
      $9::text, $10::bigint, 100, 4096, $11::bigint, 'chat.completions'
    FROM unnest($2::text[]) AS r (id)`,
 );
@@ -78,7 +74,7 @@ const balance = statement(
 const BEGIN: Question = { statement: statement("BEGIN", "BEGIN"), values: [] };
 const COMMIT: Question = { statement: statement("COMMIT", "COMMIT"), values: [] };
 
-type Step = "admit" | "mark" | "settle";
+type Step = "admit" | "settle";
 interface Waiting {
   requestId: string;
   step: Step;
@@ -124,14 +120,10 @@ export async function openLeanPostgres(directory: string, url: string): Promise<
   function questionsOf(batch: readonly Waiting[]): Question[] {
     const of = (step: Step): string[] =>
       batch.filter((one) => one.step === step).map(({ requestId }) => requestId);
-    const [settled, marked, admitted] = [of("settle"), of("mark"), of("admit")];
-    const marks = marked.length === 0 ? [] : [{ statement: mark, values: [organizationId, marked] }];
-    if (settled.length + admitted.length === 0) return marks;
     return [
       BEGIN,
       { statement: lock, values: [organizationId] },
-      ...marks,
-      ...written(settled, admitted),
+      ...written(of("settle"), of("admit")),
       COMMIT,
     ];
   }
@@ -193,7 +185,6 @@ export async function openLeanPostgres(directory: string, url: string): Promise<
     admit: async () => {
       const requestId = newRequestId();
       await submit(requestId, "admit");
-      await submit(requestId, "mark");
       return requestId;
     },
     settle: (requestId) => submit(requestId, "settle"),

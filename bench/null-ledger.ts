@@ -14,7 +14,6 @@ const DONE: ResolveOutcome = { kind: "done", balance: PLENTY };
 function admitted(admission: AdmissionRequest): AdmissionDecision {
   const { asked } = admission;
   if (asked.kind === "refusal") return { kind: "refused", refusal: asked.refusal, authenticated: true };
-  admission.held?.();
   return {
     kind: "admitted",
     admittedAtMs: Date.now(),

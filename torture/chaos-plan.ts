@@ -7,7 +7,6 @@ import type { Random } from "./random.ts";
 const CRASH_POINTS = [
   "before_commit1",
   "after_commit1",
-  "after_fence",
   "after_request_bytes",
   "after_provider_refusal",
   "after_first_part",
@@ -17,15 +16,8 @@ const CRASH_POINTS = [
   "after_last_byte",
   "in_sweep",
 ] as const;
-/** What a gateway sends before, in and at the end of a transaction, between its hold and its call, and for its lease. */
-const STATEMENTS = [
-  "BEGIN",
-  "COMMIT",
-  "COMMIT",
-  "COMMIT",
-  "SET state = 'dispatched'",
-  "SET lease_until",
-] as const;
+/** What a gateway sends before and at the end of a transaction, and for its lease. */
+const STATEMENTS = ["BEGIN", "COMMIT", "COMMIT", "COMMIT", "SET lease_until"] as const;
 /** A lease of ten seconds, and five more that the others grant. */
 const LEASE_LOST_AFTER_MS = 15_000;
 

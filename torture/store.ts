@@ -8,7 +8,7 @@ export interface RequestRow {
   idempotencyKey: string | null;
   model: string;
   stream: boolean;
-  state: "admitted" | "dispatched" | "settled" | "released";
+  state: "dispatched" | "settled" | "released";
   admittedAtMs: number;
   endedAtMs: number | null;
   month: string;

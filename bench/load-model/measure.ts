@@ -143,6 +143,6 @@ export function costsFrom(rounds: readonly Measured[], known: Pick<Costs, "shell
     stored: median(rounds.map(({ storedBytes }) => storedBytes)),
     commitMs,
     // Of a writer that is never idle: what a commit takes beyond its first operation, over the others.
-    operationMs: Math.max(0, (1000 / most.perSecond - commitMs * most.commits) / 3),
+    operationMs: Math.max(0, (1000 / most.perSecond - commitMs * most.commits) / 2),
   };
 }

@@ -39,9 +39,8 @@ export interface Load {
 
 /** Of a process: all connections that it may have. */
 const CONNECTIONS = 17;
-/** Admitted, marked as sent, settled. The mark touches no balance. */
-const OPERATIONS = 3;
-const MONEY_OPERATIONS = 2;
+/** Admitted, settled. */
+const OPERATIONS = 2;
 /** Operations of one commit at most. */
 const BATCH = 256;
 /** Machines are planned for this part of what they can. */
@@ -95,9 +94,7 @@ export function batchesOf(rate: number, shares: Float64Array, gateways: number, 
     const batches = (perSecond * OPERATIONS) / batch;
     requests += perSecond;
     commits += batches;
-    // Of each batch, two operations of three move money; of lone ones, two batches of three do.
-    const moving = (batch * MONEY_OPERATIONS) / OPERATIONS;
-    touches += batches * Math.min(1, moving) * distinct(own, moving);
+    touches += batches * distinct(own, batch);
   }
   return {
     operations: (requests * OPERATIONS) / commits,

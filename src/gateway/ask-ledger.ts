@@ -93,13 +93,12 @@ export async function askLedger(
   }
 }
 
-/** What COMMIT 1 is asked: those whom its hold keeps out know of it as soon as that is durable. */
+/** What COMMIT 1 is asked. */
 class Question implements AdmissionRequest {
   lowerings = NONE;
   room: Room | null = null;
   readonly claim: AdmissionRequest["claim"];
   readonly asked: AdmissionRequest["asked"];
-  private opening = false;
 
   constructor(
     private readonly ports: AskLedgerPorts,
@@ -111,11 +110,6 @@ class Question implements AdmissionRequest {
     this.asked = wantedOf(ports, prepared);
   }
 
-  held(): void {
-    this.ports.holds.opening(this.credential.organizationId);
-    this.opening = true;
-  }
-
   roomFor(bytes: number): Refusal | null {
     const room = roomOf(this.ports.answers, this.credential.organizationId, bytes);
     if (room instanceof Refusal) return room;
@@ -123,9 +117,8 @@ class Question implements AdmissionRequest {
     return null;
   }
 
-  /** Whatever the answer: the hold is opened next, or never will be. What could not be read needs no room. */
+  /** Whatever the answer: what could not be read needs no room. */
   answered(outcome: AdmissionDecision | null): void {
-    if (this.opening) this.ports.holds.openingEnded(this.credential.organizationId);
     if (outcome?.kind !== "replay") this.room?.release();
   }
 }

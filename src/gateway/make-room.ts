@@ -3,6 +3,7 @@
 import type { Credential } from "../domain/credential.ts";
 import { addUsd, maxUsd, type NanoUsd, subUsd, ZERO_USD } from "../domain/money.ts";
 import type { Lowering, Shortage } from "../ledger/ledger.ts";
+import { nextTurn } from "../lib/turn.ts";
 import { holdOf, promptOverhead } from "../pricing/quote.ts";
 import { countedOver } from "./count-prompt.ts";
 import type { Admitted, Hold, Terms } from "./hold.ts";
@@ -25,7 +26,7 @@ export async function makeRoom(
   { credential, exactly }: { credential: Credential; exactly: boolean },
 ): Promise<Lowering[]> {
   const { organizationId, keyId } = credential;
-  await holds.opened(organizationId);
+  await nextTurn(); // whoever the same commit admitted has opened a hold by then
   const running = holds.of(organizationId, of === "key" ? keyId : null);
   const gains = running.map((hold) => ({ hold, atMost: gainAtMost(hold.admitted) }));
   if (exactly && gains.reduce((sum, { atMost }) => addUsd(sum, atMost), ZERO_USD) < missing) return [];

@@ -8,13 +8,7 @@ interface OfOrganization {
   holds: Roster<Hold>;
   /** Rises with each hold that is lowered. */
   lowerings: number;
-  /** Held in the store, and not opened here yet. */
-  opening: number;
 }
-
-/** What stands between a durable hold and an open one takes a round trip. */
-const OPENING_AT_MOST_MS = 200;
-const LOOK_MS = 2;
 
 const isCountable = ({ release }: Candidate): boolean => release.tokenizer !== "bytes";
 const NOBODY = (): void => {};
@@ -39,37 +33,15 @@ export class RunningHolds {
     const { organizationId } = hold.admitted;
     const own = this.ofOrganization(organizationId);
     own.holds.delete(hold);
-    this.forgetIfEmpty(organizationId, own);
+    if (own.holds.size === 0) this.organizations.delete(organizationId);
   };
-
-  /** A hold is durable and will be opened; `openingEnded` says that it was, or will not be. */
-  opening(organizationId: string): void {
-    this.ofOrganization(organizationId).opening += 1;
-  }
-
-  openingEnded(organizationId: string): void {
-    const own = this.ofOrganization(organizationId);
-    own.opening -= 1;
-    this.forgetIfEmpty(organizationId, own);
-  }
-
-  /** Waits a little for those that are being opened. */
-  async opened(organizationId: string): Promise<void> {
-    const untilMs = performance.now() + OPENING_AT_MOST_MS;
-    while ((this.organizations.get(organizationId)?.opening ?? 0) > 0 && performance.now() < untilMs)
-      await Bun.sleep(LOOK_MS);
-  }
 
   private ofOrganization(organizationId: string): OfOrganization {
     const known = this.organizations.get(organizationId);
     if (known !== undefined) return known;
-    const own: OfOrganization = { holds: new Roster(), lowerings: 0, opening: 0 };
+    const own: OfOrganization = { holds: new Roster(), lowerings: 0 };
     this.organizations.set(organizationId, own);
     return own;
-  }
-
-  private forgetIfEmpty(organizationId: string, own: OfOrganization): void {
-    if (own.holds.size === 0 && own.opening === 0) this.organizations.delete(organizationId);
   }
 
   /** Of an organization, or of one of its keys. */

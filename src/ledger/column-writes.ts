@@ -1,6 +1,6 @@
 // Statements that write rows of the ledger: new ones, changed ones, and those that go. Where their rows come from is each
 // store's own.
-import type { Dialect, SqlValue } from "../store/sql.ts";
+import type { SqlValue } from "../store/sql.ts";
 import type { Names, Tables } from "../store/tables.ts";
 import {
   type Column,
@@ -33,7 +33,7 @@ export interface Write<Row> {
 interface Fixed {
   column: string;
   /** SQL. */
-  value: Readonly<Record<Dialect, string>>;
+  value: string;
 }
 
 const parametersOf = <Row>(columns: readonly Column[]): Pick<Write<Row>, "parameters" | "values"> => ({
@@ -46,7 +46,7 @@ const parametersOf = <Row>(columns: readonly Column[]): Pick<Write<Row>, "parame
 
 interface Inserting {
   /** Columns that hold the same in every new row. */
-  fixed?: Readonly<Record<string, Readonly<Record<Dialect, string>>>>;
+  fixed?: Readonly<Record<string, string>>;
   /** The row that is there already (`had`) takes these over from the new one (`excluded`). */
   over?: { key: string; set: string };
   /** Or is added up with it, to 63 bits at most. */

@@ -55,7 +55,7 @@ export const ENTRY = load(
 
 // ── What a batch writes ─────────────────────────────────────────────────────────────────────────────────────────
 
-/** Nobody has ended it. */
+/** Nobody has ended it. Gateways on PostgreSQL left `admitted` behind before a request was durable in one commit (decision 75). */
 const UNFINISHED = "t.state IN ('admitted', 'dispatched')";
 
 export const WRITE = {
@@ -86,8 +86,7 @@ export const WRITE = {
   open: insert(
     "request",
     "org_id request_id key_id idem_key model tier stream epoch admitted_at deadline_at month release_digest hold prompt_bound output_bound opened_txn surface",
-    // Who alone owns its store sends a request as soon as it is admitted; one of several marks it first.
-    { fixed: { state: { sqlite: "'dispatched'", postgresql: "'admitted'" } } },
+    { fixed: { state: "'dispatched'" } },
   ),
   // Only over a claim whose time is over; decisions see all others.
   takeClaim: insert("claim", "org_id key_id idem_key fingerprint request_id expires_at", {

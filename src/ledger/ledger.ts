@@ -52,8 +52,6 @@ export interface AdmissionRequest {
     | { kind: "refusal"; stage: "shape" | "route"; refusal: Refusal };
   /** Holds of the same organization that are lowered in the same commit, before it is decided on credits and limit. */
   lowerings?: readonly Lowering[];
-  /** Called when the hold is durable, should more have to happen before the request is admitted. */
-  held?(): void;
   /** Asked before a kept answer is read, by its length: a refusal is told in its place. */
   roomFor?(bytes: number): Refusal | null;
 }

@@ -33,7 +33,7 @@ export const putKeyMonth = (rows: Rows, cells: readonly Cell[], from = 0): void 
   if (!rows.keyMonths.has(id)) rows.keyMonths.set(id, row);
 };
 
-/** To decisions a request is unfinished or not; `admitted` matters to that mark and the sweeper alone. */
+/** To decisions a request is unfinished or not; that older gateways left it `admitted` matters to the sweeper alone. */
 const stateOf = (state: "admitted" | RequestState): RequestState =>
   state === "admitted" ? "dispatched" : state;
 

@@ -18,7 +18,7 @@ export interface Unowned {
   requestId: string;
   epoch: number;
   admittedAtMs: number;
-  /** False: provably never sent to a provider. */
+  /** False: provably never sent to a provider, left so by a gateway of an earlier version (decision 75). */
   dispatched: boolean;
 }
 

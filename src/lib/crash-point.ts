@@ -4,7 +4,6 @@
 export type CrashPoint =
   | "before_commit1"
   | "after_commit1"
-  | "after_fence"
   | "after_request_bytes"
   | "after_provider_refusal"
   | "after_first_part"

@@ -21,17 +21,14 @@ interface Case {
   env?: Record<string, string>;
   calls: number;
   retry: Retry;
-  /** Where PostgreSQL knows more: between hold and fence nothing was sent. Null: there is no such place. */
-  retryOnSqlite?: Retry | null;
 }
 
 type Retry = "new" | "unknown" | "answer" | "prefix";
 
 const CASES: Case[] = [
   { at: "before_commit1", stream: false, calls: 0, retry: "new" },
-  { at: "after_commit1", stream: false, calls: 0, retry: "new", retryOnSqlite: "unknown" },
-  { at: "after_commit1", stream: true, calls: 0, retry: "new", retryOnSqlite: "unknown" },
-  { at: "after_fence", stream: false, calls: 0, retry: "unknown", retryOnSqlite: null },
+  { at: "after_commit1", stream: false, calls: 0, retry: "unknown" },
+  { at: "after_commit1", stream: true, calls: 0, retry: "unknown" },
   { at: "after_request_bytes", stream: false, calls: 1, retry: "unknown" },
   { at: "after_request_bytes", stream: true, calls: 1, retry: "unknown" },
   { at: "after_provider_refusal", stream: false, behaviour: { status: 503 }, calls: 1, retry: "unknown" },
@@ -73,10 +70,9 @@ const STORES: Record<string, () => Promise<Record<string, string>>> = {
 };
 
 describe.each(Object.keys(STORES))("%s", (store) => {
-  const here = named
-    .map((one) => ({ ...one, retry: store === "SQLite" ? (one.retryOnSqlite ?? one.retry) : one.retry }))
-    .filter(({ retryOnSqlite }) => store !== "SQLite" || retryOnSqlite !== null);
-  test.each(here)("$name: retry sees $retry", (one) => crashAndRetry(one, STORES[store] ?? STORES["SQLite"]));
+  test.each(named)("$name: retry sees $retry", (one) =>
+    crashAndRetry(one, STORES[store] ?? STORES["SQLite"]),
+  );
 });
 
 async function crashAndRetry(
@@ -147,8 +143,7 @@ async function quoteOf(
 const LOWERING_AT: Record<string, number> = { SQLite: 4, PostgreSQL: 2 };
 
 describe.each(Object.keys(STORES))("%s, while running holds are lowered", (store) => {
-  const points = ["before_commit1", "after_commit1"] as const;
-  test.each(store === "SQLite" ? points : [...points, "after_fence"])("%s", async (point) => {
+  test.each(["before_commit1", "after_commit1"])("%s", async (point) => {
     const env = (await STORES[store]?.()) ?? {};
     const at = `${point}:${LOWERING_AT[store] ?? 0}`;
     const gateway = await ProcessGateway.start({ TOLLGATE_CRASH_AT: at, ...env });

@@ -38,7 +38,8 @@ async function open(
 ): Promise<{
   ledger: Ledger;
   close(): Promise<void>;
-  expireLeases(): Promise<void>;
+  /** Its process is gone, and the others know. */
+  evict(): Promise<void>;
   run(sql: string): Promise<unknown[]>;
 }> {
   const store = await openPostgresStore(url, directory);
@@ -57,7 +58,7 @@ async function open(
       await store.close();
     },
     run: async (sql) => (await store.pool.query<unknown[]>({ text: sql, rowMode: "array" })).rows.flat(),
-    expireLeases: async () => void (await store.pool.query("UPDATE instance SET lease_until = 0")),
+    evict: async () => void (await store.pool.query("UPDATE instance SET lease_until = 0, condemned = true")),
   };
 }
 
@@ -70,7 +71,7 @@ const openAny: OpenLedger = async (clock) => {
   return {
     ledger: first.ledger,
     crash: async () => {
-      await opened.at(-1)?.expireLeases(); // to the database, a process that is gone is one without a lease
+      await opened.at(-1)?.evict(); // without its lease alone it might renew that before the next one looks
       const next = await open(database.url, directory, clock);
       opened.push(next);
       return next.ledger;

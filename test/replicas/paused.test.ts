@@ -1,5 +1,6 @@
-// A gateway that stands still for more than a second inside a transaction: PostgreSQL ends the session, so that nobody waits
-// for its locks. Nothing of that batch was committed, and it runs again on another connection (money.md §7).
+// A gateway that stands still. For more than a second inside a transaction: PostgreSQL ends the session, so that nobody waits
+// for its locks; nothing of that batch was committed, and it runs again on another connection (money.md §7). For longer than
+// its lease while its hold is committed: what others have ended meanwhile is not sent (money.md §2).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
 import { testPostgres } from "../support/postgres.ts";
@@ -9,7 +10,7 @@ import { waitFor } from "../support/wait.ts";
 let replicas: Replicas;
 let admin: pg.Client;
 beforeAll(async () => {
-  replicas = await Replicas.start(1, await testPostgres());
+  replicas = await Replicas.start(2, await testPostgres());
   admin = new pg.Client({ connectionString: replicas.database.url });
   await admin.connect();
 }, 120_000);
@@ -19,6 +20,8 @@ afterAll(async () => {
 });
 
 const HELD_MS = 1_500;
+/** A little more than a lease. */
+const LEASE_LOST_MS = 10_500;
 const WRITERS = "datname = current_database() AND application_name LIKE 'tollgate writer%'";
 
 async function writersWith(what: string): Promise<number> {
@@ -65,3 +68,40 @@ test("a gateway that is held for 1.5 s inside a batch: its session is cut, all c
   expect((await replicas.balance(organizationId)).held_usd).toBe("0.000000000");
   expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
 }, 60_000);
+
+const WAITS = "wait_event_type = 'Lock'";
+
+test("a gateway that is held for longer than its lease while its hold is committed: another ends the request, nothing is sent", async () => {
+  const { organizationId, secret } = await replicas.first.customer();
+  const ask = { model: "plain-1", messages: [{ role: "user", content: "Hello" }], max_tokens: 40 };
+  const key = { "idempotency-key": "held-while-it-commits" };
+  await replicas.first.chat(secret, ask);
+  const calls = await replicas.calls();
+  const before = await replicas.balance(organizationId);
+  await admin.query("BEGIN");
+  await admin.query("LOCK TABLE ledger_entry IN SHARE MODE"); // what is written last but for the balance
+  const asked = replicas.first.chat(secret, ask, key);
+  await waitFor(async () => (await writersWith(WAITS)) === 1, "its hold at the lock");
+  await replicas.first.kill("SIGSTOP");
+  try {
+    await admin.query("COMMIT");
+    await waitFor(async () => (await writersWith("state <> 'idle'")) === 0, "its commit");
+    await Bun.sleep(LEASE_LOST_MS);
+    const { rows } = await admin.query(
+      "UPDATE instance SET condemned = true WHERE lease_until < (extract(epoch FROM clock_timestamp()) * 1000)::bigint RETURNING epoch",
+    );
+    expect(rows).toHaveLength(1);
+    await waitFor(
+      async () => (await admin.query("SELECT 1 FROM request WHERE closed_txn IS NULL")).rows.length === 0,
+      "its end by the other gateway",
+    );
+  } finally {
+    await replicas.first.kill("SIGCONT");
+  }
+  expect((await asked).status).toBe(503);
+  expect(await replicas.calls()).toBe(calls);
+  expect(await replicas.balance(organizationId)).toEqual(before);
+  const again = await replicas.at(1).chat(secret, ask, key);
+  expect([again.status, again.headers.get("x-should-retry")]).toEqual([409, "false"]);
+  expect(await replicas.audit()).toMatchObject({ ok: true, violations: [] });
+}, 120_000);

@@ -21,7 +21,8 @@ export interface BatchContext {
   nowMs: number;
   /** Unique and rising per transaction; entries and requests name it. */
   txn: number;
-  epoch: number;
+  /** The number that requests are admitted under; null where this process may own none now. */
+  epoch: number | null;
   /** Both counted from the end of the request. */
   retention: { answerMs: number; claimMs: number; answerBytes: number };
   rateDefaults: RateDefaults;

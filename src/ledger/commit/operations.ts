@@ -36,3 +36,23 @@ export function decisionRank(operation: Operation): 0 | 1 | 2 {
 
 /** A hold that was not resolved stays for ever, so its resolution is tried for ever. */
 export const survives = ({ kind }: Operation): boolean => kind === "settle" || kind === "void";
+
+/** Whose it is: on PostgreSQL all operations of an organization go through one connection of the process. */
+export function organizationOf(operation: MoneyOperation): string {
+  switch (operation.kind) {
+    case "settle":
+      return operation.settlement.organizationId;
+    case "void":
+      return operation.voiding.organizationId;
+    case "checkpoint":
+      return operation.checkpoint.organizationId;
+    case "top_up":
+      return operation.topUp.organizationId;
+    case "reverse":
+      return operation.reversal.organizationId;
+    case "by_hand":
+      return operation.ending.organizationId;
+    case "admit":
+      return operation.admission.credential.organizationId;
+  }
+}

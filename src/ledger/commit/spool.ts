@@ -16,11 +16,10 @@ import { nanoUsd } from "../../domain/money.ts";
 import { openAnswer, sealAnswer } from "../answer-vault.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
 import type { Settlement, StoredAnswer, Voiding } from "../ledger.ts";
-import type { WriterOperation } from "../postgres/operations.ts";
 
 type Resolution = Extract<MoneyOperation, { kind: "settle" | "void" }>;
 
-const isResolution = (operation: WriterOperation): operation is Resolution =>
+const isResolution = (operation: MoneyOperation): operation is Resolution =>
   operation.kind === "settle" || operation.kind === "void";
 
 /** A settlement that a process left, not read yet. */
@@ -54,7 +53,7 @@ const NAME = /^spool-(?:(.+)-)?(\d+)-(\d+)\.jsonl$/;
 const SET_ASIDE = "spool-set-aside.txt";
 
 export class Spool {
-  private readonly waiting = new Set<WriterOperation>();
+  private readonly waiting = new Set<MoneyOperation>();
   private readonly directory: string;
   private readonly dataKey: Uint8Array;
   private readonly path: string;
@@ -73,7 +72,7 @@ export class Spool {
    * Durable when it returns, each that the directory has room for; the others are tried again with the next ones. Never
    * throws, for the writer has more to do.
    */
-  keep(operations: readonly WriterOperation[]): void {
+  keep(operations: readonly MoneyOperation[]): void {
     try {
       this.forgetTaken();
       const news = operations.filter(isResolution).filter((operation) => !this.waiting.has(operation));
@@ -128,7 +127,7 @@ export class Spool {
   }
 
   /** The database has it. The file goes with the last one: applying a settlement twice changes nothing. */
-  taken(operation: WriterOperation): void {
+  taken(operation: MoneyOperation): void {
     if (!this.waiting.delete(operation) || this.waiting.size > 0 || this.file === null) return;
     try {
       closeSync(this.file);

@@ -3,6 +3,7 @@
 // the caller's gateway has counted meanwhile are lowered first.
 import { DAY_MS } from "../../domain/durations.ts";
 import { addUsd, type NanoUsd } from "../../domain/money.ts";
+import { overloaded } from "../../domain/overloaded.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import type { AccountPostings } from "../commit/account-postings.ts";
 import { decideClaim } from "./claim.ts";
@@ -65,7 +66,9 @@ export function decideAdmission(batch: BatchState, admission: AdmissionRequest):
     limitRefusal(spans) ?? //                                                                            10
     creditsRefusal(postings, plan.hold); //                                                              11
   if (short !== null) return short;
-  return admit(batch, admission, { plan, routes, postings, month, key: known.key, limited }); //        12
+  const { epoch } = batch.context;
+  if (epoch === null) return refused(overloaded());
+  return admit(batch, admission, { plan, routes, epoch, postings, month, key: known.key, limited }); // 12
 }
 
 type Refused = Extract<AdmissionDecision, { kind: "refused" }>;
@@ -168,6 +171,8 @@ function creditsRefusal({ balance }: AccountPostings, required: NanoUsd): Refuse
 interface Granted {
   plan: AdmissionPlan;
   routes: readonly Route[];
+  /** Who owns it. */
+  epoch: number;
   postings: AccountPostings;
   month: KeyMonthRow;
   key: KeyRow;
@@ -205,7 +210,7 @@ const nameOf = ({ route }: Route): string => route;
 function open(
   batch: BatchState,
   admission: AdmissionRequest,
-  { plan, routes, postings, month }: Granted,
+  { plan, routes, epoch, postings, month }: Granted,
 ): void {
   const [first] = routes;
   if (first === undefined) throw new Error("admitted without an open route");
@@ -217,7 +222,7 @@ function open(
     model: plan.model,
     tier: plan.tier,
     stream: plan.stream,
-    epoch: batch.context.epoch,
+    epoch,
     admittedAtMs: postings.atMs,
     deadlineAtMs: postings.atMs + plan.timeoutMs,
     month: month.month,

@@ -6,19 +6,17 @@ import { wasMisfit, wasRefused } from "../../store/postgres-error.ts";
 import type { Trace } from "../commit/group-commit.ts";
 import { type Committed, UnknownCommit } from "../commit/unknown-commit.ts";
 import type { DatabaseClock } from "../database-clock.ts";
-import { decide, type MoneyOperation } from "../decide/decide.ts";
+import { organizationOf } from "../commit/operations.ts";
+import { decide, type MoneyOperation, type MoneyOutcome } from "../decide/decide.ts";
 import type { BatchContext } from "../commit/batch-state.ts";
-import { type Answer, askTogether, type Question, questionAbout } from "./flight.ts";
-import { DATABASE_NOW } from "./lease.ts";
+import { askTogether, type Question } from "./flight.ts";
 import { type Ask, loadRows } from "./load.ts";
 import type { OwnRequests } from "./own-requests.ts";
 import type { PostgresRates } from "./load-rates.ts";
 import type { Seen } from "./seen.ts";
-import { type Marking, type WriterOperation, type WriterOutcome, organizationOf } from "./operations.ts";
-import { ask, askOnce, byRows, parameterRows, statement } from "./query.ts";
+import { ask, askOnce, statement } from "./query.ts";
 import { isEmpty, writesOf } from "./write.ts";
 import type { Changes, RequestRow } from "../rows.ts";
-import { text } from "../cell.ts";
 
 export interface CommitPorts {
   databaseClock: DatabaseClock;
@@ -38,32 +36,23 @@ export interface CommitPorts {
 /** Commits the batch; outcomes in its order. Throws when it was rolled back, and `UnknownCommit` when that is not known. */
 export async function commitBatch(
   client: Client,
-  operations: readonly WriterOperation[],
+  operations: readonly MoneyOperation[],
   ports: CommitPorts,
-): Promise<Committed<WriterOutcome>[]> {
-  const markings = operations.filter((operation) => operation.kind === "mark_dispatched");
-  const money = operations.filter((operation) => operation.kind !== "mark_dispatched");
-  if (money.length === 0) {
-    const passed = passedIn(await askTogether(client, markingsOf(markings, ports)));
-    return markings.map((operation) => marked(operation, passed));
-  }
+): Promise<Committed<MoneyOutcome>[]> {
   const txn = ports.nextTransaction();
-  const { decided, changes, writes, requests } = await decideBatch(client, money, { ...ports, txn });
-  if (isEmpty(changes) && markings.length === 0) {
+  const { decided, changes, writes, requests } = await decideBatch(client, operations, { ...ports, txn });
+  if (isEmpty(changes)) {
     // Nothing was to be written. What was found may be said only if it will not be lost with this server; a commit
     // behind its locks waits for the standby.
     if (decided.some(tellsOfEarlier)) await client.query("COMMIT");
     else rollBack(client);
     return decided;
   }
-  crashAround(money, "before");
-  const marks = markingsOf(markings, ports);
-  let passed: ReadonlySet<string>;
+  crashAround(operations, "before");
   try {
-    const answers = await askTogether(client, [...marks, ...writes, COMMIT]);
+    const answers = await askTogether(client, [...writes, COMMIT]);
     const tag = answers.at(-1)?.tag;
     if (tag !== "COMMIT") throw new Error(`COMMIT answered ${tag}`);
-    passed = passedIn(answers.slice(0, marks.length));
   } catch (error) {
     if (wasRefused(error)) {
       rollBack(client);
@@ -72,11 +61,11 @@ export async function commitBatch(
       throw error;
     }
     ports.own.doubt(requests);
-    throw new UnknownCommit(txn, changes, inOrder(operations, decided, NOTHING), error);
+    throw new UnknownCommit(txn, changes, decided, error);
   }
   remember(changes, ports);
-  crashAround(money, "after");
-  return inOrder(operations, decided, passed);
+  crashAround(operations, "after");
+  return decided;
 }
 
 /** Of what is known to have happened. */
@@ -89,19 +78,17 @@ function rollBack(client: Client): void {
 }
 
 /** Acknowledges what an earlier transaction has done, which may have happened on this server alone so far. */
-function tellsOfEarlier(committed: Committed<WriterOutcome>): boolean {
+function tellsOfEarlier(committed: Committed<MoneyOutcome>): boolean {
   if (committed.kind !== "outcome") return false;
   const { kind } = committed.outcome;
   return kind === "replay" || kind === "repeated" || kind === "done";
 }
 
-const NOTHING: ReadonlySet<string> = new Set();
-
 const BEGIN: Question = { statement: statement("BEGIN", "BEGIN"), values: [] };
 const COMMIT: Question = { statement: statement("COMMIT", "COMMIT"), values: [] };
 
 interface DecidedBatch {
-  decided: Committed<WriterOutcome>[];
+  decided: Committed<MoneyOutcome>[];
   changes: Changes;
   writes: Question[];
   /** What it was decided on. */
@@ -110,7 +97,7 @@ interface DecidedBatch {
 
 async function decideBatch(
   client: Client,
-  money: readonly MoneyOperation[],
+  operations: readonly MoneyOperation[],
   ports: CommitPorts & { txn: number },
 ): Promise<DecidedBatch> {
   const { databaseClock, stamps, retention, txn } = ports;
@@ -124,14 +111,15 @@ async function decideBatch(
   try {
     const { rates, days, own } = ports;
     const asking = { ask: begin, askMore };
-    const terms = { lock: true, aboutMs, rates, days, own };
-    const { rows, databaseNowMs } = await loadRows(asking, money, terms);
+    const epoch = ports.epoch();
+    const terms = { epoch, aboutMs, rates, days, own };
+    const { rows, databaseNowMs, owns } = await loadRows(asking, operations, terms);
     if (databaseNowMs !== null) databaseClock.read(databaseNowMs);
     const nowMs = stamps?.nowMs() ?? databaseNowMs ?? aboutMs;
-    const { decided, changes } = decide(rows, money, {
+    const { decided, changes } = decide(rows, operations, {
       nowMs,
       txn,
-      epoch: ports.epoch(),
+      epoch: owns ? epoch : null,
       retention,
       rateDefaults: rates.defaults,
     });
@@ -141,55 +129,6 @@ async function decideBatch(
     rollBack(client);
     throw error;
   }
-}
-
-export const MARK_DISPATCHED = byRows(
-  "mark_dispatched",
-  (rows) => `UPDATE request AS t SET state = 'dispatched'
-   FROM ${parameterRows(rows, "r", [
-     ["org_id", "text"],
-     ["request_id", "text"],
-   ])}
-   WHERE t.org_id = r.org_id AND t.request_id = r.request_id AND t.epoch = $3::bigint AND t.state = 'admitted'
-     AND t.deadline_at > coalesce($4::bigint, ${DATABASE_NOW})
-     AND EXISTS (SELECT 1 FROM instance i
-       WHERE i.epoch = $3::bigint AND NOT i.condemned AND i.lease_until > ${DATABASE_NOW})
-   RETURNING t.request_id`,
-);
-
-/** One for each number that they were admitted under, which is nearly always one: its lease is looked at once. */
-function markingsOf(markings: readonly Marking[], { own, stamps }: CommitPorts): Question[] {
-  const byEpoch = Map.groupBy(markings, ({ requestId }) => own.epochOf(requestId) ?? 0);
-  return [...byEpoch].map(([epoch, of]) =>
-    questionAbout(
-      MARK_DISPATCHED,
-      of.map(({ organizationId, requestId }) => [organizationId, requestId]),
-      [epoch, stamps?.nowMs() ?? null],
-    ),
-  );
-}
-
-/** The requests that may be sent. */
-const passedIn = (answers: readonly Answer[]): ReadonlySet<string> =>
-  new Set(answers.flatMap(({ rows }) => rows.map(([requestId]) => text(requestId))));
-
-const marked = ({ requestId }: Marking, passed: ReadonlySet<string>): Committed<WriterOutcome> => ({
-  kind: "outcome",
-  outcome: { kind: passed.has(requestId) ? "dispatched" : "late" },
-});
-
-function inOrder(
-  operations: readonly WriterOperation[],
-  decided: Committed<WriterOutcome>[],
-  passed: ReadonlySet<string>,
-): Committed<WriterOutcome>[] {
-  const next = decided.values();
-  return operations.map((operation) => {
-    if (operation.kind === "mark_dispatched") return marked(operation, passed);
-    const { value } = next.next();
-    if (value === undefined) throw new Error("an operation was not decided");
-    return value;
-  });
 }
 
 const LOCK = statement(
@@ -203,8 +142,8 @@ const LOCK = statement(
  */
 export async function happened(
   client: Client,
-  operations: readonly WriterOperation[],
-  { txn, changes }: UnknownCommit<WriterOutcome>,
+  operations: readonly MoneyOperation[],
+  { txn, changes }: UnknownCommit<MoneyOutcome>,
   ports: CommitPorts,
 ): Promise<Trace> {
   const organizations = [...new Set(operations.map(organizationOf))].toSorted();
@@ -231,7 +170,7 @@ async function traceOf(client: Client, txn: number, { entries, opened, closed }:
     );
     return rows.length > 0;
   }
-  // Checkpoints and markings alone are harmless to repeat.
+  // Checkpoints alone are harmless to repeat.
   if (request === undefined) return false;
   const rows = await askOnce(
     client,

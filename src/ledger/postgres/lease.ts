@@ -24,6 +24,10 @@ export const DATABASE_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::big
 const RENEW = `UPDATE instance SET lease_until = ${DATABASE_NOW} + ${LEASE_MS}
    WHERE epoch = $1 AND NOT condemned RETURNING ${DATABASE_NOW}`;
 
+/** Whether the instance of this number may own requests now: its lease has not run out. SQL. */
+export const owns = (epoch: string): string =>
+  `EXISTS (SELECT 1 FROM instance i WHERE i.epoch = ${epoch} AND NOT i.condemned AND i.lease_until > ${DATABASE_NOW})`;
+
 export interface LeasePorts {
   clock: DatabaseClock;
   jobs: Jobs;

@@ -1,12 +1,11 @@
 // The ledger on PostgreSQL, for any number of gateways: a few writers per process, each organization always at
 // the same one, every decision taken on rows locked in the database, nothing about keys, limits or credits cached
-// (money.md §2, §7). An admission is durable twice before anything is sent: the hold, then the mark "dispatched".
+// (money.md §2, §7).
 import type { Credential } from "../../domain/credential.ts";
 import { overloaded } from "../../domain/overloaded.ts";
 import { NO_RATE_DEFAULTS, type RateDefaults } from "../../domain/rate-limits.ts";
 import type { Refusal } from "../../domain/refusals.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { crashPoint } from "../../lib/crash-point.ts";
 import type { PostgresStore } from "../../store/postgres.ts";
 import { DatabaseClock } from "../database-clock.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
@@ -43,7 +42,6 @@ import { findBalance } from "../balance.ts";
 import type { UnreadableRecord } from "../unreadable.ts";
 import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
 import { Lines } from "../../lib/lines.ts";
-import { type WriterOperation } from "./operations.ts";
 import { PreviousInstances } from "../previous-instances.ts";
 import { available } from "./available.ts";
 import { Pulse } from "../commit/pulse.ts";
@@ -260,28 +258,20 @@ class PostgresLedger {
     return known.kind === "refused" ? known.refusal : known.key;
   }
 
-  /** COMMIT 1, then the mark "dispatched": what this resolves as admitted may be sent. */
+  /** COMMIT 1: what this resolves as admitted may be sent. */
   private async admit(operation: Extract<MoneyOperation, { kind: "admit" }>): Promise<AdmissionDecision> {
     if (!this.lease.valid) throw overloaded();
     const decision = await this.decided<DecidedAdmission>(operation);
     if (decision.kind !== "admitted") return this.answered(decision);
-    operation.admission.held?.();
-    const { requestId, credential } = operation.admission;
-    const { organizationId } = credential;
-    try {
-      const { kind } = await this.writers.submit({ kind: "mark_dispatched", organizationId, requestId });
-      crashPoint("after_fence");
-      if (kind === "dispatched") return decision;
-    } catch (error) {
-      this.takeBack(operation);
-      throw error;
-    }
+    // This process was held while its commit was under way, or nobody knew of the commit for long: others may have ended it.
+    const { epoch } = this.ownerOf(operation.admission);
+    if (this.lease.valid && epoch === this.lease.epoch) return decision;
     this.takeBack(operation);
     throw overloaded();
   }
 
   /** An admission whose caller was refused: nothing was sent, the hold goes back and the key is free. */
-  private takeBack(operation: WriterOperation): void {
+  private takeBack(operation: MoneyOperation): void {
     if (operation.kind !== "admit") return;
     const { requestId, credential } = operation.admission;
     const { organizationId } = credential;

@@ -10,7 +10,7 @@ import { hasDefaults, type Subject, unknownTo } from "../decide/rate.ts";
 import { type Put, putOpenRequests, putRateLimit } from "../put-rows.ts";
 import { type Rows, rowId } from "../rows.ts";
 import { type Question, questionAbout } from "./flight.ts";
-import { organizationOf } from "./operations.ts";
+import { organizationOf } from "../commit/operations.ts";
 import type { OwnRequests } from "./own-requests.ts";
 import { byRows, parameterRows, statement, transposed } from "./query.ts";
 import { Seen } from "./seen.ts";

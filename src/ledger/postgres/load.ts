@@ -3,7 +3,7 @@
 import { nextUtcMonth, utcMonth } from "../../lib/clock.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
 import type { Reversal } from "../decide/reversal.ts";
-import { type Cell, int } from "../cell.ts";
+import { type Cell, flag, int } from "../cell.ts";
 import { widthOf } from "../column-loads.ts";
 import { LOAD } from "../columns.ts";
 import { weekFromHour } from "../key-spend.ts";
@@ -20,6 +20,8 @@ export interface Loaded {
   rows: Rows;
   /** The database's clock, read after the locks were taken; milliseconds. Null when there was nothing to lock. */
   databaseNowMs: number | null;
+  /** Whether the number that was asked about may admit. False when there was nothing to lock. */
+  owns: boolean;
 }
 
 /** Rows that a batch asks for, each once, by their ids. */
@@ -106,8 +108,8 @@ class Wanted {
 }
 
 export interface LoadTerms {
-  /** Off for a preview, which decides without writing. */
-  lock: boolean;
+  /** The number that would admit. Null for a preview, which locks nothing and decides without writing. */
+  epoch: number | null;
   /** About now: which months' rows of a key are read. */
   aboutMs: number;
   rates: PostgresRates;
@@ -127,7 +129,7 @@ export type Ask = (questions: readonly Question[]) => Promise<Cell[][][]>;
 export async function loadRows(
   { ask, askMore }: Record<"ask" | "askMore", Ask>,
   operations: readonly MoneyOperation[],
-  { lock, aboutMs, rates, days, own }: LoadTerms,
+  { epoch, aboutMs, rates, days, own }: LoadTerms,
 ): Promise<Loaded> {
   const wanted = new Wanted(operations);
   const rows = noRows();
@@ -142,13 +144,16 @@ export async function loadRows(
     questions.push(questionAbout(READ[of], wants, also));
     putting.push(into);
   };
-  let databaseNowMs: number | null = null;
+  const found: Loaded = { rows, databaseNowMs: null, owns: false };
   const putBalanceAndClock: put.Put = (into, cells) => {
     put.putBalance(into, cells);
-    databaseNowMs = Math.max(databaseNowMs ?? 0, int(cells[widthOf(LOAD.balance)]));
+    const [clock, owns = false] = cells.slice(widthOf(LOAD.balance));
+    found.databaseNowMs = Math.max(found.databaseNowMs ?? 0, int(clock));
+    found.owns = flag(owns);
   };
   const organizations = [...wanted.organizations].toSorted().map((id) => [id]);
-  read(organizations, { reading: lock ? "lockedBalances" : "balances", into: putBalanceAndClock });
+  if (epoch === null) read(organizations, { reading: "balances", into: putBalanceAndClock });
+  else read(organizations, { reading: "lockedBalances", into: putBalanceAndClock, also: [epoch] });
   const keys = [...wanted.keys];
   const about = monthsAbout(aboutMs);
   read(idsOf(keys), { reading: "keys", into: putKeyAndMonth, also: [about] });
@@ -176,12 +181,12 @@ export async function loadRows(
   const uncounted = keys.filter(([id]) => isUncounted(rows, id));
   if (uncounted.length > 0) {
     for (const [id] of uncounted) days.add(id);
-    const [found] = await askMore([questionAbout(READ.keySpends, idsOf(uncounted), [fromHour])]);
-    for (const row of found ?? []) put.putKeySpend(rows, row);
+    const [spends] = await askMore([questionAbout(READ.keySpends, idsOf(uncounted), [fromHour])]);
+    for (const row of spends ?? []) put.putKeySpend(rows, row);
   }
   for (let more = limits.missing(); more !== null; more = limits.missing())
     more.take(await askMore(more.questions));
-  return { rows, databaseNowMs };
+  return found;
 }
 
 /**

@@ -16,7 +16,7 @@ export async function previewAdmission(
   const asked: Ask = (questions) =>
     Promise.all(questions.map(({ statement, values }) => ask(on, statement, [...values])));
   const asking = { ask: asked, askMore: asked };
-  const terms = { lock: false, aboutMs, rates, days, own };
+  const terms = { epoch: null, aboutMs, rates, days, own };
   const { rows, databaseNowMs } = await loadRows(asking, [operation], terms);
   const [first] = decide(rows, [operation], {
     nowMs: stamps?.nowMs() ?? databaseNowMs ?? aboutMs,

@@ -2,16 +2,17 @@
 import { selected } from "../column-loads.ts";
 import { LOAD } from "../columns.ts";
 import { spendBesideKey } from "../key-spend.ts";
+import { DATABASE_NOW, owns } from "./lease.ts";
 import { byRows, type ByRows, parameterRows } from "./query.ts";
 
 /** Each row with the clock as it was read behind that row's lock: the latest was read behind all of them. */
 const balances =
-  (lock: "FOR UPDATE" | "") =>
+  (lock: "FOR UPDATE" | "", beside: string) =>
   (_: string, rows: "many" | "one"): string =>
     `WITH balance AS MATERIALIZED (
        SELECT ${selected(LOAD.balance, "b")} FROM org_balance b
        WHERE b.org_id = ${rows === "many" ? "ANY($1::text[])" : "$1::text"} AND b.slot = 0 ORDER BY b.org_id ${lock})
-     SELECT balance.*, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM balance`;
+     SELECT balance.*, ${DATABASE_NOW}${beside} FROM balance`;
 
 /** The month beside what it belongs to; null when the key has none yet. */
 const KEY_MONTH = selected(LOAD.keyMonth, "m");
@@ -27,8 +28,9 @@ const reading = (
 };
 
 export const READ = {
-  lockedBalances: reading("locked_balances", "org_id", balances("FOR UPDATE")),
-  balances: reading("balances", "org_id", balances("")),
+  /** Beside each: whether the number may admit. */
+  lockedBalances: reading("locked_balances", "org_id", balances("FOR UPDATE", `, ${owns("$2::bigint")}`)),
+  balances: reading("balances", "org_id", balances("", "")),
   keys: reading(
     "keys",
     "org_id key_id",

@@ -42,7 +42,7 @@ function textOf({ parameters, statement: written, once }: Write<never>, count: "
   }
   const { into, fixed, onConflict } = written;
   const names = [...parameters, ...fixed].map(({ column }) => column).join(", ");
-  const selected = ["r.*", ...fixed.map(({ value }) => value.postgresql)].join(", ");
+  const selected = ["r.*", ...fixed.map(({ value }) => value)].join(", ");
   return `INSERT INTO ${into} AS had (${names}) SELECT ${selected} FROM ${rows} ${onConflict}`;
 }
 

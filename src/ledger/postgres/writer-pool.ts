@@ -7,14 +7,15 @@ import { errorKind, wasCutIdle, wasRefused } from "../../store/postgres-error.ts
 import { GroupCommit, type Writer } from "../commit/group-commit.ts";
 import type { Pulse } from "../commit/pulse.ts";
 import type { Spool } from "../commit/spool.ts";
+import { decisionRank, organizationOf, survives } from "../commit/operations.ts";
+import type { MoneyOperation, MoneyOutcome } from "../decide/decide.ts";
 import { type CommitPorts, commitBatch, happened } from "./commit.ts";
-import { type WriterOperation, type WriterOutcome, organizationOf, outlives, rankOf } from "./operations.ts";
 
 export interface WriterPoolPorts {
   store: Pick<PostgresStore, "connect">;
   commit: CommitPorts;
   spool: Spool;
-  takeBack(operation: WriterOperation): void;
+  takeBack(operation: MoneyOperation): void;
   pulse: Pulse;
   jobs: Jobs;
 }
@@ -23,20 +24,20 @@ export interface WriterPoolPorts {
 const QUEUE = 5_000;
 
 export class WriterPool {
-  private readonly writers: GroupCommit<WriterOperation, WriterOutcome>[];
+  private readonly writers: GroupCommit<MoneyOperation, MoneyOutcome>[];
 
   constructor(count: number, ports: WriterPoolPorts) {
     const { store, commit, spool, pulse, jobs } = ports;
     this.writers = Array.from(
       { length: count },
       (_, index) =>
-        new GroupCommit({
+        new GroupCommit<MoneyOperation, MoneyOutcome>({
           open: (lost) => openWriter(() => store.connect(`writer ${index + 1}`), { commit, lost }),
           errorKind,
           wasRefused,
           wasCutIdle,
-          rank: rankOf,
-          outlives,
+          rank: decisionRank,
+          outlives: survives,
           spool,
           pulse,
           jobs,
@@ -64,7 +65,7 @@ export class WriterPool {
     return this.writers.reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
-  submit(operation: WriterOperation): Promise<WriterOutcome> {
+  submit(operation: MoneyOperation): Promise<MoneyOutcome> {
     return this.writerOf(organizationOf(operation)).submit(operation);
   }
 
@@ -73,7 +74,7 @@ export class WriterPool {
     return this.writerOf(organizationId).ready;
   }
 
-  private writerOf(organizationId: string): GroupCommit<WriterOperation, WriterOutcome> {
+  private writerOf(organizationId: string): GroupCommit<MoneyOperation, MoneyOutcome> {
     const writer = this.writers[hashOf(organizationId) % this.writers.length];
     if (writer === undefined) throw new Error("a ledger without writers");
     return writer;
@@ -87,7 +88,7 @@ export class WriterPool {
 async function openWriter(
   connect: () => Promise<Client>,
   { commit, lost }: { commit: CommitPorts; lost: () => void },
-): Promise<Writer<WriterOperation, WriterOutcome>> {
+): Promise<Writer<MoneyOperation, MoneyOutcome>> {
   const client = await connect();
   await assertTakesWrites(client).catch(async (error: unknown) => {
     await client.end().catch(() => {}); // it takes no writes: nothing of it is missed

@@ -51,6 +51,6 @@ function textOf({ parameters, statement }: Write<never>): string {
     );
   const { into, fixed, onConflict } = statement;
   const names = [...columns, ...fixed.map(({ column }) => column)].join(", ");
-  const values = [...columns.map(place), ...fixed.map(({ value }) => value.sqlite)].join(", ");
+  const values = [...columns.map(place), ...fixed.map(({ value }) => value)].join(", ");
   return `INSERT INTO ${into} AS had (${names}) VALUES (${values}) ${onConflict}`;
 }
