@@ -67,7 +67,8 @@ async function startPostgres(bench: Bench, { skipped, atEnd, wants }: Ground): P
     const database = (bench.database = await startDatabase());
     atEnd.push(() => database.stop());
     const on = { name: TOLLGATE_POSTGRES, databaseUrl: database.url, checkout: bench.checkout };
-    bench.peers.push({ ...(await startTollgate(bench.upstream, bench.scratchDir, on)), database });
+    const tollgate = await startTollgate(bench.upstream, bench.scratchDir, on);
+    bench.peers.push(Object.assign(tollgate, { database }));
     if (!wants(LEAN_GATEWAY_POSTGRES)) return;
     const lean = leanGatewayPostgres(await database.empty());
     bench.peers.push({ ...(await lean.start(bench.upstream, bench.scratchDir)), database });

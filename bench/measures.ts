@@ -1,5 +1,6 @@
 // What the benchmark can measure, by name, in this order: idle memory before any load, restarts after all of it.
 import { addedLatency } from "./figures/added-latency.ts";
+import { budget } from "./figures/budget.ts";
 import { clientGone } from "./figures/client-gone.ts";
 import { conservation } from "./figures/conservation.ts";
 import { extended } from "./figures/extended.ts";
@@ -38,6 +39,7 @@ export const MEASURES: readonly NamedMeasure[] = [
   { name: "client gone", measure: clientGone },
   { name: "stalled client", measure: stalledClient },
   { name: "conservation", measure: conservation },
+  { name: "budget", measure: budget },
   { name: "replicas", measure: replicas },
   { name: "slow streams", measure: slowStreams },
   { name: "extended", measure: extended },

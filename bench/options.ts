@@ -1,6 +1,7 @@
 // What `npm run bench` is asked for. Minutes of measuring are not begun on words that mean nothing here.
 import { parseArgs } from "node:util";
 import { MEASURES, type NamedMeasure } from "./measures.ts";
+import { LITELLM } from "./litellm/peer.ts";
 import { LEAN_GATEWAYS, TOLLGATES } from "./peer.ts";
 import { PEERS, root } from "./peers.ts";
 import { FULL, QUICK, type Plan } from "./plan.ts";
@@ -21,7 +22,10 @@ export interface Options {
 
 const CONTROLS = PEERS.filter(({ control }) => control).map(({ name }) => name);
 const OTHERS = PEERS.filter(({ control, apart }) => !control && apart !== true).map(({ name }) => name);
-const KNOWN = [...OTHERS, ...TOLLGATES, ...LEAN_GATEWAYS];
+/** Takes long to install and to load: beside those that it is compared with. */
+const RIVALS = [...OTHERS, LITELLM, ...TOLLGATES];
+const KNOWN = [...RIVALS, ...LEAN_GATEWAYS];
+const APART_PEERS = [LITELLM, ...LEAN_GATEWAYS];
 const NAMES = MEASURES.map(({ name }) => name);
 const APART = MEASURES.filter(({ apart }) => apart).map(({ name }) => name);
 /** Ranges of fewer rounds, or of code that is still being compiled, say little. */
@@ -30,7 +34,7 @@ const COMPARED = { rounds: 5, firstWarmUpMs: 3_000 };
 const USAGE = `npm run bench -- [--quick] [--only "NAME,NAME"] [--peers "NAME,NAME"] [--rounds N] [--compare REVISION | --rivals]
 Figures (--only): ${NAMES.join(", ")}. Only where they are named: ${APART.join(", ")}.
 Peers (--peers, none: the controls alone): ${KNOWN.join(", ")}; beside them always ${CONTROLS.join(", ")}.
-Only where they are named: ${LEAN_GATEWAYS.join(", ")} (the second with tollgate-postgres).
+Only where they are named: ${APART_PEERS.join(", ")} (the last with tollgate-postgres).
 --compare measures REVISION and this tree in the same rounds, each on stores of its own, and prints what differs; rivals
 take part where --peers names them. --rivals writes ${RIVALS_PAGE}.`;
 
@@ -43,7 +47,7 @@ export function readOptions(): Options {
   const { rounds, firstWarmUpMs } = compare === null && !rivals ? given : atLeast(given, COMPARED);
   const plan = { ...given, firstWarmUpMs, rounds: asked.rounds ?? rounds };
   const known = compare === null ? [...OTHERS, ...TOLLGATES] : TOLLGATES;
-  const wanted = new Set(peers ?? known);
+  const wanted = new Set(peers ?? (rivals ? RIVALS : known));
   return {
     plan,
     measures: MEASURES.filter(({ name, apart }) => only?.includes(name) ?? apart !== true),

@@ -15,6 +15,17 @@ export interface RunningPeer {
   /** Where its ledger lies, whose CPU time is a figure of its own. */
   database?: BenchDatabase;
   target: Target;
+  /** A caller of its own whose calls are paid from so much; left out where it keeps no budgets. */
+  withBudget?(usd: string): Promise<Budgeted>;
+}
+
+export interface Budgeted {
+  /** Where its calls go now. */
+  target(): Target;
+  /** `kill -9` of the process that keeps the budget, and its start on what that left. */
+  killed(): Promise<void>;
+  /** What was begun for it alone ends. */
+  end(): Promise<void>;
 }
 
 export interface Peer {

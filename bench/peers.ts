@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { freePort, launch, readyMs, readyPort } from "./processes.ts";
+import { litellm } from "./litellm/peer.ts";
 import { portkey } from "./portkey/peer.ts";
 import { BARE_PROXY, DIRECT, LEAN_GATEWAY, LEAN_GATEWAY_POSTGRES, LEAN_SHELL, accountOf } from "./peer.ts";
 import type { Peer, RunningPeer, Upstream } from "./peer.ts";
@@ -88,4 +89,4 @@ const nginx: Peer = {
   },
 };
 
-export const PEERS: Peer[] = [direct, nginx, bareProxy, leanShell, leanGateway, portkey];
+export const PEERS: Peer[] = [direct, nginx, bareProxy, leanShell, leanGateway, portkey, litellm];

@@ -12,6 +12,8 @@ export interface Process {
   rssMb(): number;
   /** SIGTERM, then SIGKILL after ten seconds; resolves with the milliseconds it took. */
   stop(): Promise<number>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
 }
 
 const tasksetPath = Bun.which("taskset");
@@ -59,6 +61,10 @@ export function launch(options: Launch): { process: Process; stdout: ReadableStr
     cpuSeconds: () => cpuSeconds(child.pid),
     rssMb: () => rssMb(child.pid),
     stop: () => stop(child),
+    kill: async () => {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
   };
   return { process, stdout: child.stdout instanceof ReadableStream ? child.stdout : null };
 }

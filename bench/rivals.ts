@@ -1,6 +1,7 @@
 // `npm run bench -- --rivals`: docs/rivals.md, written whole from one run. It holds what that run measured, on which machine
 // and of which versions, then what was measured elsewhere, with the conditions of then, kept apart.
 import { number } from "./report.ts";
+import { BUDGET_SECTION } from "./figures/budget.ts";
 import { BARE_PROXY, TOLLGATE } from "./peer.ts";
 import { PEERS } from "./peers.ts";
 import type { Figure } from "./figure.ts";
@@ -15,6 +16,7 @@ export const RIVALS_MEASURES: readonly string[] = [
   "added latency",
   "client gone",
   "conservation",
+  "budget",
 ];
 
 /** Figures of the page's first table, by their section's beginning and their name. */
@@ -68,9 +70,11 @@ Written by \`${command}\`; every figure of the first two tables is of that run.
 - Tollgate holds credits durably before each call and settles durably before the last byte; ${BARE_PROXY} is \`Bun.serve\` and \`fetch\` without logic.
 - Versions: ${[...versions, "Tollgate of this tree"].join(", ")}.
 
-${table(figures, peers)}
+${table(figures, peers, COMPARED)}
 
 ## Money
+
+${budgets(figures)}
 
 ${money(figures)}
 ${skipped.length === 0 ? "" : `\nNot measured: ${skipped.map(({ name, reason }) => `${name} (${reason})`).join("; ")}.\n`}
@@ -78,8 +82,12 @@ ${ELSEWHERE}`;
 }
 
 /** A row for each compared figure that anybody was measured for. */
-function table(figures: readonly Figure[], peers: readonly string[]): string {
-  const rows = COMPARED.flatMap(([section, name]) => {
+function table(
+  figures: readonly Figure[],
+  peers: readonly string[],
+  compared: readonly (readonly [section: string, name: string])[],
+): string {
+  const rows = compared.flatMap(([section, name]) => {
     const found = figures.filter((figure) => figure.section === section && figure.name === name);
     const cellOf = (peer: string): string => {
       const own = found.find((figure) => figure.peer === peer);
@@ -88,6 +96,26 @@ function table(figures: readonly Figure[], peers: readonly string[]): string {
     return found.length === 0 ? [] : [`| ${section}: ${name} | ${peers.map(cellOf).join(" | ")} |`];
   });
   return [`| | ${peers.join(" | ")} |`, `|---|${peers.map(() => "---|").join("")}`, ...rows].join("\n");
+}
+
+/** Of those that keep a budget; the others serve whoever has a key of the provider, or none. */
+function budgets(figures: readonly Figure[]): string {
+  const own = figures.filter(({ section }) => section === BUDGET_SECTION);
+  const peers = [...new Set(own.map(({ peer }) => peer))];
+  const names = [...new Set(own.map(({ name }) => name))];
+  return [
+    "A caller may spend what seven calls cost. All calls are alike, name the output that comes as their maximum and take 1.5 s at the",
+    "provider; what they cost is told by the provider when they end. Who holds the worst case before a call serves one or two less than",
+    "seven, as a prompt's bound is above what the provider counts; who looks at a sum and adds to it later serves whoever asks meanwhile. LiteLLM keeps this",
+    "budget (`provider_budget_config`) in its process; its keys' budgets need a database, whose engine pip does not bring, and",
+    "were not measured. nginx, Portkey's open gateway and the proxies keep no budget.",
+    "",
+    table(
+      own,
+      peers,
+      names.map((name) => [BUDGET_SECTION, name] as const),
+    ),
+  ].join("\n");
 }
 
 /** Differences that have to be zero; nobody else here holds a balance to be asked about. */

@@ -8,6 +8,7 @@ import { startPeers, startTollgates, type Ground } from "./bring-up.ts";
 import { chart } from "./chart.ts";
 import { compare, printComparison } from "./compare.ts";
 import { readOptions } from "./options.ts";
+import { LITELLM } from "./litellm/peer.ts";
 import { PORTKEY } from "./portkey/peer.ts";
 import { root, startUpstream } from "./peers.ts";
 import { pinGenerator, stopAll } from "./processes.ts";
@@ -18,7 +19,7 @@ import type { NamedMeasure } from "./measures.ts";
 import type { Results } from "./report.ts";
 
 /** Peers that a machine may lack; everything else must be measured. */
-const OPTIONAL: ReadonlySet<string> = new Set(["nginx", PORTKEY]);
+const OPTIONAL: ReadonlySet<string> = new Set(["nginx", PORTKEY, LITELLM]);
 
 const asked = readOptions();
 const scratchDir = mkdtempSync(join(tmpdir(), "tollgate-bench-"));

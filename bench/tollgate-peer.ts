@@ -126,6 +126,17 @@ export async function startTollgate(
     customer,
     cli,
     newCustomer,
+    withBudget: async (usd) => {
+      const { target } = await newCustomer(`budget ${crypto.randomUUID()}`, usd);
+      return {
+        target: () => target,
+        killed: async () => {
+          await peer.process.kill();
+          Object.assign(peer, await serve());
+        },
+        end: async () => {},
+      };
+    },
     restart: async (other) => {
       await peer.process.stop();
       Object.assign(peer, await serve(other === undefined ? program : [other]));
