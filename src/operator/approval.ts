@@ -6,7 +6,7 @@ import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { People } from "../people/people.ts";
 import { allowance } from "../domain/roles.ts";
 import type { Transactions } from "../ledger/ledger.ts";
-import { type Approval, approveEntitlement, type EntitlementRecord } from "../registry/entitlements.ts";
+import { type ApprovalTerms, approveEntitlement, type EntitlementRecord } from "../registry/entitlements.ts";
 
 export interface ApprovalPorts {
   ledger: Transactions;
@@ -18,7 +18,7 @@ export interface ApprovalPorts {
 export async function approve(
   on: ApprovalPorts,
   record: EntitlementRecord,
-  approval: Approval,
+  approval: ApprovalTerms,
   actor: Actor,
 ): Promise<EntitlementRecord | null> {
   if (record.status === "requested" && !(await mayStillAsk(on, record)))

@@ -59,7 +59,7 @@ const ASKED = `SELECT
   (SELECT count(*) FROM entitlement WHERE org_id = ?1 AND state = 'requested') AS open,
   (SELECT count(*) FROM entitlement WHERE org_id = ?1 AND created_at > ?2) AS of_the_day`;
 
-export interface Approval {
+export interface ApprovalTerms {
   expiresAtMs: number;
   /** What whoever asked is told beside it; left out where nobody is told anything. */
   note?: string | null;
@@ -72,7 +72,7 @@ export interface Approval {
 export const approveEntitlement = (
   on: Transactions,
   id: string,
-  { expiresAtMs, note: words }: Approval,
+  { expiresAtMs, note: words }: ApprovalTerms,
   actor: Actor,
 ): Promise<EntitlementRecord | "second_person_required" | null> =>
   changeOne(on, { id, actor }, function* (nowMs): Query<EntitlementRecord | "second_person_required" | null> {
