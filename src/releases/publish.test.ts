@@ -51,7 +51,8 @@ function storeOf(): ReleaseStore & {
     releases: async (routes = [...kept.keys()]) => {
       const found = [...kept].filter(([route]) => routes.includes(route)).map(([, published]) => published);
       answers.push(found.length);
-      return found.map((published) => ({ ...published, publishedAtMs: 0, coveredSinceMs: 0 }));
+      const releases = found.map((published) => ({ ...published, publishedAtMs: 0, coveredSinceMs: 0 }));
+      return { releases, damaged: [] };
     },
     routes: async () =>
       [...kept].map(([route, { release }]) => ({ ...switchOf(route), digest: release.digest })),
