@@ -20,8 +20,8 @@ export interface Releases {
   health: Health;
   breakers: Breakers;
   publisher: Publisher;
-  /** Learns at once what other gateways published and switched; null when no others share the store. */
-  refresh: (() => Promise<void>) | null;
+  /** Learns at once what was published and switched: by other gateways, or by this one at this very moment. */
+  refresh(): Promise<void>;
   /** Ends the probes and the renewal of the demo. */
   stop(): void;
 }
@@ -66,7 +66,7 @@ export async function openReleases({
     health,
     breakers,
     publisher,
-    refresh: following && (() => following.now()),
+    refresh: () => (following === null ? publisher.load() : following.now()),
     stop: () => {
       if (following !== null) jobs.run("releases_follow", () => following.stop());
       stopRenewal?.();

@@ -115,6 +115,25 @@ describe("publication", () => {
     expect(serving).toEqual([1, 2, 1, 1]);
   });
 
+  test("what is published or switched while the store is read is not undone by what was read", async () => {
+    const { key, trusted } = await keyPair();
+    const { publisher, routeTable, store } = publisherOf(trusted);
+    await publisher.publish(await sign(1, key), byItself("t"));
+    const next = await sign(2, key);
+    const { routes } = store;
+    const meanwhile = [
+      () => publisher.publish(next, byItself("t")),
+      () => publisher.setDisabled({ route: "m@a/r", disabled: true, reason: null }, byItself("t")),
+    ];
+    store.routes = async () => {
+      const read = await routes();
+      await meanwhile.shift()?.();
+      return read;
+    };
+    await publisher.load();
+    expect(routeTable.route("m@a/r")).toMatchObject({ state: "disabled", release: { version: 2 } });
+  });
+
   test("a signed release is served at once; the very same one again is no news", async () => {
     const { key, trusted } = await keyPair();
     const { publisher, routeTable } = publisherOf(trusted);

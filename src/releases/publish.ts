@@ -64,6 +64,8 @@ export type PublishOutcome =
 export class Publisher {
   /** By route, as they were verified: a release never changes, nor do the trusted keys of a process. */
   private readonly known = new Map<string, Shelved>();
+  /** How many this process made on the route table. */
+  private changes = 0;
 
   constructor(private readonly ports: PublisherPorts) {}
 
@@ -77,7 +79,17 @@ export class Publisher {
    * routes. Later only what is new is read and verified, or each publication would stop all gateways for as long as a start takes.
    */
   async load(): Promise<void> {
-    const { store, routeTable } = this.ports;
+    let stored: Parameters<RouteTable["load"]>[0];
+    let changes: number;
+    do {
+      changes = this.changes;
+      stored = await this.read();
+    } while (changes !== this.changes); // what was published or switched meanwhile is newer than what was read
+    this.ports.routeTable.load(stored);
+  }
+
+  private async read(): Promise<Parameters<RouteTable["load"]>[0]> {
+    const { store } = this.ports;
     const switches = await store.routes();
     const fresh = switches.filter((known) => !this.isKnown(known)).map(({ route }) => route);
     const names = new Map<string, RouteNames>();
@@ -94,11 +106,7 @@ export class Publisher {
       for (const route of fresh) this.known.delete(route);
       for (const one of shelved) this.known.set(one.release.route, one);
     }
-    routeTable.load({
-      releases: switches.flatMap(({ route }) => this.known.get(route) ?? []),
-      switches,
-      names,
-    });
+    return { releases: switches.flatMap(({ route }) => this.known.get(route) ?? []), switches, names };
   }
 
   /** Whether this very release was verified; one that was damaged may have been mended. */
@@ -123,7 +131,10 @@ export class Publisher {
       const release = await this.verified(jws, { published: false });
       const outcome = await store.publishRelease({ release, jws }, actor);
       if (outcome.kind === "rolled_back") throw rollback(release, outcome.highest);
-      if (outcome.kind === "published") routeTable.put(release);
+      if (outcome.kind === "published") {
+        routeTable.put(release);
+        this.changes += 1;
+      }
       return { kind: outcome.kind, release };
     } catch (error) {
       return refusedBy(error);
@@ -160,6 +171,7 @@ export class Publisher {
   ): Promise<boolean> {
     const { route, disabled, reason } = change;
     const stored = await this.ports.store.setRouteDisabled(route, disabled, reason, actor);
+    this.changes += 1;
     return stored !== null && this.ports.routeTable.setDisabled(stored);
   }
 
