@@ -22,6 +22,9 @@ export function addRoute(program: Command): void {
     );
 }
 
+const UNREADABLE =
+  "unreadable: its newest release is damaged in the store, so it serves nobody. Publish a newer version (./tollgate release publish), or restore a backup.";
+
 function addList(route: Command): void {
   route
     .command("list")
@@ -40,7 +43,8 @@ function addList(route: Command): void {
           CIRCUIT: (row: RouteJson) => row.health.circuit,
           REASON: (row: RouteJson) => row.reason,
         };
-        return { json: text, text: table(value.data, columns) };
+        const damaged = value.data.some(({ reason }) => reason === "unreadable");
+        return { json: text, text: table(value.data, columns) + (damaged ? `\n\n${UNREADABLE}` : "") };
       }),
     );
 }

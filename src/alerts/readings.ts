@@ -3,7 +3,7 @@
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { counted } from "../domain/counted.ts";
 import { addUsd, formatUsd, type NanoUsd, subUsd } from "../domain/money.ts";
-import { printDay, printMinute, printTime } from "../domain/print.ts";
+import { printDay, printMinute, printTimeOrNull } from "../domain/print.ts";
 import type { Reading, Rule } from "./alert.ts";
 import type { BalanceRecord } from "../ledger/records.ts";
 import type { Period } from "../ledger/key-spans.ts";
@@ -19,7 +19,8 @@ export interface WatchedRoute {
   route: string;
   model: string;
   state: string;
-  expiresAtMs: number;
+  /** Null where its release is damaged and nothing tells. */
+  expiresAtMs: number | null;
 }
 
 export interface Figures {
@@ -165,14 +166,15 @@ async function errorRate({ percent }: Rule, figures: Figures): Promise<Reading[]
 async function routes(figures: Figures): Promise<Reading[]> {
   const nowMs = figures.nowMs();
   return (await figures.routes()).map(({ route, model, state, expiresAtMs }) => {
-    const expires = printTime(expiresAtMs);
-    const soon = state === "live" && expiresAtMs - nowMs < STALE_WITHIN_MS;
+    const expires = printTimeOrNull(expiresAtMs);
+    const endsMs = state === "live" && expiresAtMs !== null ? expiresAtMs : Number.POSITIVE_INFINITY;
+    const soon = endsMs - nowMs < STALE_WITHIN_MS;
     return {
       subject: soon ? `${route} expires ${expires}` : route,
       // A circuit that opens for a moment is not news.
       standing: soon || state === "disabled" || state === "stale" ? "crossed" : "clear",
       text: soon
-        ? `The release of route ${route} expires on ${printMinute(expiresAtMs)}; without a newer one ${model} stops on it.`
+        ? `The release of route ${route} expires on ${printMinute(endsMs)}; without a newer one ${model} stops on it.`
         : `Route ${route} of ${model} is ${state}.`,
       facts: { route, model, state, expires_at: expires },
     };

@@ -173,7 +173,7 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
   },
   route_disabled: { happened: "the operator switched the model's routes off", next: "use another model" },
   route_release_stale: {
-    happened: "the signed release of the route has expired",
+    happened: "the route has no current signed release: it has expired, or cannot be used any more",
     next: "the operator has to publish a fresh one",
   },
   route_unhealthy: {

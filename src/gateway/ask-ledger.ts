@@ -22,8 +22,8 @@ export interface AskLedgerPorts extends PreparePorts {
   ledger: Pick<Ledger, "admit">;
   answers: LargeAnswers;
   holds: RunningHolds;
-  /** Learns what other gateways published and switched; null when no others share the store. */
-  refreshRoutes: (() => Promise<void>) | null;
+  /** Learns what was published and switched, which the store knows before the route table does. */
+  refreshRoutes(): Promise<void>;
 }
 
 /** Most requests lower nobody's hold. */
@@ -49,7 +49,7 @@ export async function askLedger(
 ): Promise<LedgerSaid> {
   const { organizationId } = credential;
   let prepared = first;
-  let refreshed = ports.refreshRoutes === null;
+  let refreshed = false;
   let lowerings = NONE;
   for (let rooms = 0; ; ) {
     const lowered = ports.holds.lowerings(organizationId);
@@ -74,7 +74,7 @@ export async function askLedger(
       }
       stands = counted;
     } else if (!refreshed && foundClosed(outcome)) {
-      await ports.refreshRoutes?.();
+      await ports.refreshRoutes();
       refreshed = true;
       prepared = routedAgain(ports, prepared, organizationId);
       continue;

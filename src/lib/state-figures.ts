@@ -8,7 +8,8 @@ interface RouteFigure {
   labels: { model: string; provider: string; route: string };
   state: string;
   circuit: string;
-  expiresAtMs: number;
+  /** Null where nothing tells. */
+  expiresAtMs: number | null;
 }
 
 export interface StateFigures {
@@ -56,7 +57,9 @@ export function printState(on: StateFigures): string {
       "When a route's newest release ends; not of routes that are disabled.",
       routes
         .filter(({ state }) => state !== "disabled")
-        .map(({ labels, expiresAtMs }) => [labels, expiresAtMs / 1000]),
+        .flatMap(({ labels, expiresAtMs }): Sample[] =>
+          expiresAtMs === null ? [] : [[labels, expiresAtMs / 1000]],
+        ),
     ),
     gauge(
       "tollgate_provider_account_refused",

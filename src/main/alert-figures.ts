@@ -16,7 +16,7 @@ import { numberOf, placesFrom, type Sql, textOf } from "../store/sql.ts";
 interface LookOn {
   sql: Sql;
   ledger: Reader;
-  routeTable: Pick<RouteTable, "model">;
+  routeTable: Pick<RouteTable, "model" | "lost">;
   payments: Pick<Payments, "automatic">;
   clock: Clock;
 }
@@ -42,13 +42,18 @@ export function lookOn({ sql, ledger, routeTable, payments, clock }: LookOn): (i
   const outcomes = perInstant((sinceMs) =>
     gathered<Outcomes>(NO_OUTCOMES, (ids) => readOutcomes(sql, ids, sinceMs)),
   );
-  const routesOf = (model: string): WatchedRoute[] =>
-    (routeTable.model(model)?.routes ?? []).map(({ release, state }) => ({
+  const routesOf = (model: string): WatchedRoute[] => [
+    ...(routeTable.model(model)?.routes ?? []).map(({ release, state }) => ({
       route: release.route,
-      model: release.model,
+      model,
       state,
       expiresAtMs: release.expiresAtMs,
-    }));
+    })),
+    ...routeTable
+      .lost()
+      .filter(({ names }) => names?.model === model)
+      .map(({ route, state }) => ({ route, model, state, expiresAtMs: null })),
+  ];
   return (id) => ({
     nowMs: () => nowMs,
     balance: () => balance(id),

@@ -113,7 +113,7 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
     const url = addressOf(config, gateway.server.port);
     const operatorFile = await openOperatorFile(
       { ledger, dataDir: config.dataDir, shared: store.look !== null, jobs, log: given.log },
-      worker === "other" ? null : url,
+      { url, beside: worker === "other" },
     );
     close = async () => {
       await gateway.stop();

@@ -114,11 +114,16 @@ function stateFigures(
   return {
     states: STATES,
     circuits: CIRCUITS,
-    routes: () =>
-      releases.routeTable.standings().map(({ release, state, circuit }) => {
+    routes: () => [
+      ...releases.routeTable.standings().map(({ release, state, circuit }) => {
         const { model, provider, route, expiresAtMs } = release;
         return { labels: { model, provider, route }, state, circuit, expiresAtMs };
       }),
+      ...releases.routeTable.lost().map(({ route, names, state }) => {
+        const labels = { model: names?.model ?? "", provider: names?.provider ?? "", route };
+        return { labels, state, circuit: "closed" as const, expiresAtMs: null };
+      }),
+    ],
     accounts: () =>
       config.providers.map(({ name }) => ({
         provider: name,

@@ -49,18 +49,22 @@ interface Taken {
 }
 
 /**
- * Makes the management key of this run, writes the file (mode 0600) and revokes the key of the run before; all of that only
- * with a `url`: a worker beside another shares that one's file, and a gateway whose directory another one runs in does so until
- * that one has ended. Whoever has the directory renews the key in it.
+ * Makes the management key of this run, writes the file (mode 0600) and revokes the key of the run before. A gateway whose
+ * directory another one runs in shares that one's file until that one has ended, and then takes it; so does a worker `beside`
+ * another. Whoever has the directory renews the key in it.
  */
-export async function openOperatorFile(on: OperatorFileOn, url: string | null): Promise<OperatorFile> {
-  let taken = url === null ? null : await take(on, url);
+export async function openOperatorFile(
+  on: OperatorFileOn,
+  { url, beside }: { url: string; beside: boolean },
+): Promise<OperatorFile> {
+  let taken = beside ? null : await take(on, url);
   const rounds = on.shared ? [on.jobs.every("operator_key", RENEW_EVERY_MS, () => renewOperatorKey(on))] : [];
-  if (url !== null && taken === null) {
-    on.log.warn(
-      { data_dir: on.dataDir },
-      "another gateway runs in this data directory, and the command line finds that one; give each its own with --data-dir",
-    );
+  if (taken === null) {
+    if (!beside)
+      on.log.warn(
+        { data_dir: on.dataDir },
+        "another gateway runs in this data directory, and the command line finds that one; give each its own with --data-dir",
+      );
     rounds.push(
       on.jobs.every("operator_file", TAKE_EVERY_MS, async () => {
         taken ??= await take(on, url);

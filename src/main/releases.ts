@@ -20,8 +20,8 @@ export interface Releases {
   health: Health;
   breakers: Breakers;
   publisher: Publisher;
-  /** Learns at once what other gateways published and switched; null when no others share the store. */
-  refresh: (() => Promise<void>) | null;
+  /** Learns at once what was published and switched: by other gateways, or by this one at this very moment. */
+  refresh(): Promise<void>;
   /** Ends the probes and the renewal of the demo. */
   stop(): void;
 }
@@ -66,7 +66,7 @@ export async function openReleases({
     health,
     breakers,
     publisher,
-    refresh: following && (() => following.now()),
+    refresh: () => (following === null ? publisher.load() : following.now()),
     stop: () => {
       if (following !== null) jobs.run("releases_follow", () => following.stop());
       stopRenewal?.();
@@ -75,14 +75,22 @@ export async function openReleases({
   };
 }
 
-/** What publication needs of the registry. A release that is damaged is told of, and its route is closed. */
-const releaseStore = (ledger: Transactions, jobs: Jobs): ReleaseStore => ({
-  publishRelease: (published, actor) => publishRelease(ledger, published, actor),
-  releases: (routes) => newestReleases(ledger, (error) => jobs.failed("releases_load", error), routes),
-  routes: () => allRoutes(ledger),
-  setRouteDisabled: (route, disabled, reason, actor) =>
-    setRouteDisabled(ledger, { route, disabled, reason }, actor),
-});
+/** What publication needs of the registry. A release that is damaged is told of, once, and its route is closed. */
+function releaseStore(ledger: Transactions, jobs: Jobs): ReleaseStore {
+  const told = new Set<string>();
+  const unreadable = (error: unknown): void => {
+    if (told.has(messageOf(error))) return;
+    told.add(messageOf(error));
+    jobs.failed("releases_load", error);
+  };
+  return {
+    publishRelease: (published, actor) => publishRelease(ledger, published, actor),
+    releases: (routes) => newestReleases(ledger, unreadable, routes),
+    routes: () => allRoutes(ledger),
+    setRouteDisabled: (route, disabled, reason, actor) =>
+      setRouteDisabled(ledger, { route, disabled, reason }, actor),
+  };
+}
 
 async function signers(
   { trust, dataDir }: Config,
@@ -147,7 +155,7 @@ function followOthers({ publisher, breakers, ledger }: Followed): () => Promise<
     if (!ledger.ready()) return;
     await breakers.load();
     const now = JSON.stringify(await allRoutes(ledger));
-    if (now !== seen) await publisher.load();
+    if (now !== seen || publisher.hasDamaged()) await publisher.load(); // a damaged one may have been mended
     seen = now;
   };
 }

@@ -6,7 +6,7 @@ import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { People } from "../people/people.ts";
 import { allowance } from "../domain/roles.ts";
 import type { Transactions } from "../ledger/ledger.ts";
-import { approveEntitlement, type EntitlementRecord } from "../registry/entitlements.ts";
+import { type ApprovalTerms, approveEntitlement, type EntitlementRecord } from "../registry/entitlements.ts";
 
 export interface ApprovalPorts {
   ledger: Transactions;
@@ -14,11 +14,12 @@ export interface ApprovalPorts {
   people(): Promise<Pick<People, "membership" | "persons">>;
 }
 
-/** Approves `record` until then. Answers the record as it is now, or null; throws when the call may not approve it. */
+/** Approves `record` until then, with its note. Answers the record as it is now, or null; throws when the call may not approve it. */
 export async function approve(
   on: ApprovalPorts,
   record: EntitlementRecord,
-  { expiresAtMs, actor }: { expiresAtMs: number; actor: Actor },
+  approval: ApprovalTerms,
+  actor: Actor,
 ): Promise<EntitlementRecord | null> {
   if (record.status === "requested" && !(await mayStillAsk(on, record)))
     throw new OperatorRefusal(
@@ -26,7 +27,7 @@ export async function approve(
       "Whoever asked for this entitlement may not ask for it any more. Decline or revoke it; somebody who may ask asks again.",
       "entitlement",
     );
-  const outcome = await approveEntitlement(on.ledger, record.id, expiresAtMs, actor);
+  const outcome = await approveEntitlement(on.ledger, record.id, approval, actor);
   if (outcome === "second_person_required") throw secondPerson();
   return outcome;
 }

@@ -9,10 +9,10 @@ import type { Publisher } from "../releases/publish.ts";
 import type { RouteStanding } from "../releases/standing.ts";
 import { printList, printTime } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
-import { printRelease, printRoute } from "../reporting/print-release.ts";
+import { printLostRoute, printRelease, printRoute } from "../reporting/print-release.ts";
 
 /** Verifies, stores and serves; the store decides about versions and switches. */
-type ReleasePublisher = Pick<Publisher, "publish" | "published" | "setDisabled" | "standings">;
+type ReleasePublisher = Pick<Publisher, "publish" | "published" | "setDisabled" | "standings" | "lost">;
 
 export const releases = (publisher: ReleasePublisher) => ({
   async publish(jws: string, actor: Actor): Promise<ReleaseJson> {
@@ -44,17 +44,22 @@ export function routes(publisher: ReleasePublisher) {
     actor: Actor,
   ): Promise<RouteJson> => {
     const done = await publisher.setDisabled(change, actor);
-    const standing = standingOf(publisher, change.route);
-    if (!done || standing === undefined) throw unknownRecord("route", change.route, "route");
-    return printRoute(standing);
+    const printed = printedRoutes(publisher).find(({ route }) => route === change.route);
+    if (!done || printed === undefined) throw unknownRecord("route", change.route, "route");
+    return printed;
   };
   return {
-    list: async (): Promise<ListJson<RouteJson>> => printList(publisher.standings().map(printRoute)),
+    list: async (): Promise<ListJson<RouteJson>> => printList(printedRoutes(publisher)),
     disable: ({ route, reason }: DisableRoute, actor: Actor) =>
       turn({ route, disabled: true, reason }, actor),
     enable: (route: string, actor: Actor) => turn({ route, disabled: false, reason: null }, actor),
   };
 }
+
+const printedRoutes = (publisher: ReleasePublisher): RouteJson[] => [
+  ...publisher.standings().map(printRoute),
+  ...publisher.lost().map(printLostRoute),
+];
 
 const standingOf = (publisher: ReleasePublisher, route: string): RouteStanding | undefined =>
   publisher.standings().find(({ release }) => release.route === route);

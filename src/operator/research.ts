@@ -7,7 +7,7 @@ import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { People } from "../people/people.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Transactions } from "../ledger/ledger.ts";
-import { dropNote, type EntitlementDecision, noteDecision, noteWish } from "../registry/entitlement-notes.ts";
+import type { EntitlementAnswer } from "../registry/entitlement-notes.ts";
 import {
   closeRequest,
   endEntitlement,
@@ -42,20 +42,16 @@ export const research = (on: ResearchPorts) => ({
     if (!on.standings().some(({ release }) => release.model === model && release.tier === "research"))
       throw new Refusal("invalid_request", "Only a research model takes an entitlement.", { param: "model" });
     const id = newId("ent");
-    // The words first: a request that is in the ledger always has them.
-    await noteWish(on.sql, id, { purpose, wantedUntilMs: untilMs });
-    const asked = await requestEntitlement(on.ledger, { id, organizationId, model, project }, actor);
-    if (typeof asked === "string") {
-      await dropNote(on.sql, id);
-      throw tooManyRequests(asked);
-    }
+    const wish = { purpose, wantedUntilMs: untilMs };
+    const asked = await requestEntitlement(on.ledger, { id, organizationId, model, project, wish }, actor);
+    if (typeof asked === "string") throw tooManyRequests(asked);
     return await entitlementOf(on, id);
   },
   async withdraw(organizationId: string, id: string, actor: Actor): Promise<Entitlement> {
     const record = await recordOf(on, id);
     if (record.organizationId !== organizationId) throw unknown();
     if (record.status !== "requested") throw notRequested(record);
-    await close(on, id, { actor, outcome: "withdrawn", note: null });
+    await close(on, id, { outcome: "withdrawn", note: null }, actor);
     return await entitlementOf(on, id);
   },
   /** Approving and declining throw when the person behind `actor` asked for it, under whichever hat. */
@@ -66,12 +62,11 @@ export const research = (on: ResearchPorts) => ({
     if (decision.kind === "approve") {
       const expiresAtMs = readFutureTime(decision.expires, "expires", on.clock.nowMs());
       const ports = { ledger: on.ledger, people: async () => on.people };
-      const after = await approve(ports, record, { expiresAtMs, actor });
+      const after = await approve(ports, record, { expiresAtMs, note: decision.note }, actor);
       if (after?.status !== "active" || after.approvedBy !== actor.id) throw notRequested(after ?? record);
-      await noteDecision(on.sql, id, { outcome: null, decidedBy: actor.id, note: decision.note });
     } else {
       const outcome = decision.kind === "decline" ? "declined" : null;
-      await close(on, id, { actor, outcome, note: decision.reason });
+      await close(on, id, { outcome, note: decision.reason }, actor);
     }
     return await entitlementOf(on, id);
   },
@@ -82,14 +77,17 @@ export const research = (on: ResearchPorts) => ({
  * one: whatever has not ended yet; throws where it has.
  */
 async function close(
-  { sql, ledger }: ResearchPorts,
+  { ledger }: ResearchPorts,
   id: string,
-  { actor, outcome, note }: Pick<EntitlementDecision, "outcome" | "note"> & { actor: Actor },
+  answer: EntitlementAnswer,
+  actor: Actor,
 ): Promise<void> {
-  const closed = await (outcome === null ? endEntitlement : closeRequest)(ledger, id, actor);
+  const { outcome, note } = answer;
+  const closed = await (outcome === null
+    ? endEntitlement(ledger, id, note, actor)
+    : closeRequest(ledger, id, answer, actor));
   if (closed === null) throw unknown();
   if (!closed.ended) throw outcome === null ? alreadyEnded(closed.record) : notRequested(closed.record);
-  await noteDecision(sql, id, { outcome, decidedBy: actor.id, note });
 }
 
 const alreadyEnded = ({ id }: EntitlementRecord): OperatorRefusal =>

@@ -8,6 +8,7 @@ import type { Reader, Transactions, Work } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
 import { ask, numberOf, orNull, type Query, type SqlRow, textOf } from "../store/sql.ts";
 import { decideApproval, decideAsking, type TooManyRequests } from "./entitlement-rules.ts";
+import { type EntitlementAnswer, type EntitlementWish, noteAnswer, noteWish } from "./entitlement-notes.ts";
 import { personActing } from "./management-keys.ts";
 import { makerOf, personBehind } from "./persons.ts";
 
@@ -25,16 +26,16 @@ export interface EntitlementRecord {
   expiresAtMs: number | null;
 }
 
-/** Null when there is no such organization. */
+/** Null when there is no such organization. `wish`: in the words of who asks; those of the command line have none. */
 export const requestEntitlement = (
   on: Transactions,
-  entitlement: { id: string; organizationId: string; model: string; project: string },
+  entitlement: { id: string; organizationId: string; model: string; project: string; wish?: EntitlementWish },
   actor: Actor,
 ): Promise<EntitlementRecord | TooManyRequests | null> =>
   on.change({ organizationId: entitlement.organizationId, by: actor.id }, function* (nowMs): Query<
     EntitlementRecord | TooManyRequests | null
   > {
-    const { id, organizationId, model, project } = entitlement;
+    const { id, organizationId, model, project, wish } = entitlement;
     if ((yield* lockOrganization(organizationId)) === null) return null;
     const [asked] = yield* ask(ASKED, [organizationId, nowMs - DAY_MS]);
     const tooMany = decideAsking({
@@ -47,6 +48,7 @@ export const requestEntitlement = (
        VALUES (?1, ?2, ?3, ?4, 'requested', ?5, ?6)`,
       [organizationId, model, id, project, actor.id, nowMs],
     );
+    if (wish !== undefined) yield* noteWish(id, wish);
     const after = { status: "requested", model, project };
     const note = { actor, action: "entitlement.request", organizationId, target: id, after };
     yield* appendAuditLine(note, nowMs);
@@ -57,6 +59,12 @@ const ASKED = `SELECT
   (SELECT count(*) FROM entitlement WHERE org_id = ?1 AND state = 'requested') AS open,
   (SELECT count(*) FROM entitlement WHERE org_id = ?1 AND created_at > ?2) AS of_the_day`;
 
+export interface ApprovalTerms {
+  expiresAtMs: number;
+  /** What whoever asked is told beside it; left out where nobody is told anything. */
+  note?: string | null;
+}
+
 /**
  * Only from `requested`, and not by the person who asked; null when there is no such entitlement, the record unchanged in
  * another state.
@@ -64,7 +72,7 @@ const ASKED = `SELECT
 export const approveEntitlement = (
   on: Transactions,
   id: string,
-  expiresAtMs: number,
+  { expiresAtMs, note: words }: ApprovalTerms,
   actor: Actor,
 ): Promise<EntitlementRecord | "second_person_required" | null> =>
   changeOne(on, { id, actor }, function* (nowMs): Query<EntitlementRecord | "second_person_required" | null> {
@@ -78,6 +86,7 @@ export const approveEntitlement = (
        WHERE org_id = ?1 AND id = ?2 AND state = 'requested'`,
       [organizationId, id, actor.id, nowMs, expiresAtMs],
     );
+    if (words !== undefined) yield* noteAnswer(id, { outcome: null, note: words }, actor.id);
     // Requests admitted under it must not look older than its beginning (I15).
     yield* moveStamp(organizationId, nowMs);
     const before = { status: found.status };
@@ -92,14 +101,19 @@ export const revokeEntitlement = async (
   on: Transactions,
   id: string,
   actor: Actor,
-): Promise<EntitlementRecord | null> => (await endEntitlement(on, id, actor))?.record ?? null;
+): Promise<EntitlementRecord | null> =>
+  (await end(on, { id, actor, answer: null }, () => true))?.record ?? null;
 
-/** The same, and whether it was this call that ended it: whoever notes why must not write over who ended it before, and why. */
+/** `ended`: whether it was this call that ended it; only then its words are kept, not over those of who ended it before. */
+type Ended = { record: EntitlementRecord; ended: boolean } | null;
+
+/** The same, with the reason that whoever asked is told. */
 export const endEntitlement = (
   on: Transactions,
   id: string,
+  reason: string | null,
   actor: Actor,
-): Promise<{ record: EntitlementRecord; ended: boolean } | null> => end(on, { id, actor }, () => true);
+): Promise<Ended> => end(on, { id, actor, answer: { outcome: null, note: reason } }, () => true);
 
 /**
  * Only while nobody has decided it: whoever withdraws or declines a request must not end what was approved meanwhile. Null
@@ -108,17 +122,17 @@ export const endEntitlement = (
 export const closeRequest = (
   on: Transactions,
   id: string,
+  answer: EntitlementAnswer,
   actor: Actor,
-): Promise<{ record: EntitlementRecord; ended: boolean } | null> =>
-  end(on, { id, actor }, ({ status }) => status === "requested");
+): Promise<Ended> => end(on, { id, actor, answer }, ({ status }) => status === "requested");
 
 const end = (
   on: Transactions,
-  by: { id: string; actor: Actor },
+  by: { id: string; actor: Actor; answer: EntitlementAnswer | null },
   mayEnd: (found: EntitlementRecord) => boolean,
-): Promise<{ record: EntitlementRecord; ended: boolean } | null> =>
-  changeOne(on, by, function* (nowMs): Query<{ record: EntitlementRecord; ended: boolean } | null> {
-    const { id, actor } = by;
+): Promise<Ended> =>
+  changeOne(on, by, function* (nowMs): Query<Ended> {
+    const { id, actor, answer } = by;
     const { found, stampedAtMs } = yield* lockEntitlement(id, nowMs);
     if (found === null) return null;
     if (found.status === "revoked" || !mayEnd(found)) return { record: found, ended: false };
@@ -129,6 +143,7 @@ const end = (
       id,
       Math.max(nowMs, stampedAtMs),
     ]);
+    if (answer !== null) yield* noteAnswer(id, answer, actor.id);
     const [before, after] = [{ status: found.status }, { status: "revoked" }];
     const note = { actor, action: "entitlement.revoke", organizationId, target: id, before, after };
     yield* appendAuditLine(note, nowMs);

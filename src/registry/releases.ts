@@ -2,8 +2,10 @@
 // a route never sinks (hardening.md S33), whichever gateway publishes.
 import type { Actor } from "../domain/actor.ts";
 import type { Release } from "../domain/release.ts";
+import type { RouteNames } from "../domain/route-names.ts";
 import { findRelease, printFrozenRelease, storedRelease } from "../ledger/frozen-release.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
+import { readable, UnreadableRecord } from "../ledger/unreadable.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
 import { ANY_FOR_EACH, lockListOfRoutes } from "./rate-limits.ts";
 import {
@@ -27,7 +29,7 @@ export interface RouteRecord {
   sinceMs: number;
 }
 
-export interface PublishedRelease {
+interface PublishedRelease {
   release: Release;
   jws: string;
   publishedAtMs: number;
@@ -79,33 +81,62 @@ const COVERED_SINCE = `(
   WHERE ended_at IS NULL OR ended_at < published_at
 )`;
 
-/** Newest release of each route, or of `routes` alone; one that is damaged is told of and left out, which closes its route. */
+/** The newest release of a route, which is gone or not what was signed: it serves nobody, and neither does an older one. */
+interface DamagedRelease {
+  route: string;
+  /** As it stands in its row, for whoever names the route by it; null where the row is gone. */
+  jws: string | null;
+  /** Of those before it the newest that can be read, for the same use. */
+  older: Release | null;
+  /** What its row names beside it. */
+  named: RouteNames | null;
+}
+
+interface NewestReleases {
+  releases: PublishedRelease[];
+  damaged: DamagedRelease[];
+}
+
+/** Newest release of each route, or of `routes` alone; `unreadable` is told why one is damaged. */
 export const newestReleases = (
   on: Reader,
   unreadable: (error: unknown) => void,
   routes?: readonly string[],
-): Promise<PublishedRelease[]> =>
+): Promise<NewestReleases> =>
   on.read(function* () {
-    const found: SqlRow[] = [];
+    const found: NewestReleases = { releases: [], damaged: [] };
     for (const some of routes === undefined ? [null] : inHundreds(routes)) {
       const among = some === null ? "" : `WHERE s.route IN (${some.map((_, n) => `?${n + 1}`).join(", ")})`;
       const rows = yield* ask(
-        `SELECT r.manifest, r.jws, r.published_at, r.route, ${COVERED_SINCE} AS covered_since FROM route_state s
-         JOIN route_release r ON r.route = s.route AND r.version = s.highest_version ${among} ORDER BY s.route`,
+        `SELECT s.route, r.version, r.digest, r.manifest, r.jws, r.published_at, ${COVERED_SINCE} AS covered_since
+         FROM route_state s LEFT JOIN route_release r ON r.route = s.route AND r.version = s.highest_version ${among}
+         ORDER BY s.route`,
         [...(some ?? [])],
       );
-      found.push(...rows);
+      for (const row of rows) {
+        try {
+          found.releases.push(publishedOf(row));
+        } catch (error) {
+          unreadable(error);
+          found.damaged.push(yield* damagedOf(row));
+        }
+      }
     }
-    return found.flatMap((row) => publishedOf(row, unreadable));
+    return found;
   });
 
 /** The release of this digest, however old; null when there is none. */
 export const readRelease = (on: Reader, digest: string): Promise<Release | null> =>
   on.read(() => findRelease(digest));
 
-/** Whether the newest release of any route is of this model, open or not. */
-export const isModelReleased = async (on: Reader, model: string): Promise<boolean> =>
-  (await newestReleases(on, () => {})).some(({ release }) => release.model === model);
+/** Whether the newest release of any route is of this model, open or not; of a damaged one, what it is known by. */
+export async function isModelReleased(on: Reader, model: string): Promise<boolean> {
+  const { releases, damaged } = await newestReleases(on, () => {});
+  return (
+    releases.some(({ release }) => release.model === model) ||
+    damaged.some(({ older, named }) => (older ?? named)?.model === model)
+  );
+}
 
 const SELECT_ROUTE = "SELECT route, highest_version, disabled, reason, since FROM route_state";
 
@@ -148,15 +179,54 @@ function* lockRoute(route: string): Query<RouteRecord | null> {
   return row === undefined ? null : routeOf(row);
 }
 
-function publishedOf(row: SqlRow, unreadable: (error: unknown) => void): PublishedRelease[] {
-  try {
-    const what = `the release of ${textOf(row["route"])}`;
-    const release = storedRelease(what, row);
+/** Throws `UnreadableRecord` for one that is gone, not what was signed, or another one's. */
+function publishedOf(row: SqlRow): PublishedRelease {
+  const route = textOf(row["route"]);
+  const what = `the release of ${route}`;
+  if (row["digest"] === null) throw new UnreadableRecord(what, "it is not there");
+  const release = storedRelease(what, row);
+  return readable(what, () => {
+    const isOwn = release.route === route && release.version === numberOf(row["version"]);
+    if (!isOwn || release.digest !== textOf(row["digest"]))
+      throw new Error("it stands in another one's place");
     const [publishedAtMs, coveredSinceMs] = [numberOf(row["published_at"]), numberOf(row["covered_since"])];
-    return [{ release, jws: textOf(row["jws"]), publishedAtMs, coveredSinceMs }];
-  } catch (error) {
-    unreadable(error);
-    return [];
+    return { release, jws: textOf(row["jws"]), publishedAtMs, coveredSinceMs };
+  });
+}
+
+/** Versions before it that are looked at: what one fault hit are the last, if any. */
+const LOOKED_BACK = 20;
+
+function* damagedOf(row: SqlRow): Query<DamagedRelease> {
+  const route = textOf(row["route"]);
+  const before = yield* ask(
+    `SELECT digest, manifest, jws FROM route_release WHERE route = ?1 AND version < (
+       SELECT highest_version FROM route_state WHERE route = ?1)
+     ORDER BY version DESC LIMIT ${LOOKED_BACK}`,
+    [route],
+  );
+  const older = before.flatMap((one) => readOrNone(() => storedRelease(route, one)) ?? []);
+  return {
+    route,
+    jws: readOrNone(() => textOf(row["jws"])),
+    older: older.find((release) => release.route === route) ?? null,
+    named: readOrNone(() => namesIn(textOf(row["manifest"]))),
+  };
+}
+
+function namesIn(manifest: string): RouteNames {
+  const { model, provider, region } = JSON.parse(manifest) as Record<string, unknown>;
+  if (typeof model !== "string" || typeof provider !== "string" || typeof region !== "string")
+    throw new Error("it names nothing");
+  return { model, provider, region };
+}
+
+/** Null for what is damaged, too. */
+function readOrNone<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
   }
 }
 

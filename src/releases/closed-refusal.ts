@@ -34,7 +34,11 @@ const NO_PROVIDER = {
   why: "has no provider that is set up on this gateway. Try again later or choose another model.",
 } as const;
 
-export function closedRefusal(model: string, route: RouteStanding, nowMs: number): Refusal {
+interface ClosedRoute extends Pick<RouteStanding, "state" | "reason" | "nextProbeAtMs"> {
+  version: number;
+}
+
+export function closedRefusal(model: string, route: ClosedRoute, nowMs: number): Refusal {
   const { code, why } =
     route.state === "unhealthy" && route.reason === "no_provider" ? NO_PROVIDER : CLOSED[route.state];
   const retryable = route.state === "unhealthy" || route.state === "live";
@@ -42,7 +46,7 @@ export function closedRefusal(model: string, route: RouteStanding, nowMs: number
     param: "model",
     details: {
       state: route.state,
-      release_version: route.release.version,
+      release_version: route.version,
       next_probe_at: printTimeOrNull(route.nextProbeAtMs),
     },
     ...(retryable && { retryAfterMs: Math.max((route.nextProbeAtMs ?? nowMs) - nowMs, SOON_MS) }),

@@ -170,7 +170,7 @@ function isCurrent(
   nowMs: number,
 ): boolean {
   const { release, reason } = standing;
-  if (reason === "untrusted_key" || reason === "superseded") return false;
+  if (reason === "untrusted_key" || reason === "superseded" || reason === "unreadable") return false;
   const { digest, signedBy, issuedAtMs, expiresAtMs } = release;
   const same = freezeRelease(
     { ...manifest, version: release.version },

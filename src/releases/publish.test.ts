@@ -51,7 +51,8 @@ function storeOf(): ReleaseStore & {
     releases: async (routes = [...kept.keys()]) => {
       const found = [...kept].filter(([route]) => routes.includes(route)).map(([, published]) => published);
       answers.push(found.length);
-      return found.map((published) => ({ ...published, publishedAtMs: 0, coveredSinceMs: 0 }));
+      const releases = found.map((published) => ({ ...published, publishedAtMs: 0, coveredSinceMs: 0 }));
+      return { releases, damaged: [] };
     },
     routes: async () =>
       [...kept].map(([route, { release }]) => ({ ...switchOf(route), digest: release.digest })),
@@ -112,6 +113,25 @@ describe("publication", () => {
     expect(store.answers).toEqual([3, 2]);
     const serving = ["m1", "m2", "m3", "m4"].map((model) => routeTable.candidates(model, SEEKER)[0]?.version);
     expect(serving).toEqual([1, 2, 1, 1]);
+  });
+
+  test("what is published or switched while the store is read is not undone by what was read", async () => {
+    const { key, trusted } = await keyPair();
+    const { publisher, routeTable, store } = publisherOf(trusted);
+    await publisher.publish(await sign(1, key), byItself("t"));
+    const next = await sign(2, key);
+    const { routes } = store;
+    const meanwhile = [
+      () => publisher.publish(next, byItself("t")),
+      () => publisher.setDisabled({ route: "m@a/r", disabled: true, reason: null }, byItself("t")),
+    ];
+    store.routes = async () => {
+      const read = await routes();
+      await meanwhile.shift()?.();
+      return read;
+    };
+    await publisher.load();
+    expect(routeTable.route("m@a/r")).toMatchObject({ state: "disabled", release: { version: 2 } });
   });
 
   test("a signed release is served at once; the very same one again is no news", async () => {

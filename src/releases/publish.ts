@@ -3,13 +3,14 @@
 import type { Actor } from "../domain/actor.ts";
 import type { ReleaseStep } from "../domain/operator-refusals.ts";
 import type { Release } from "../domain/release.ts";
+import type { RouteNames } from "../domain/route-names.ts";
 import type { Clock } from "../lib/clock.ts";
 import { freezeRelease } from "../domain/freeze-release.ts";
 import { ReleaseError } from "./release-error.ts";
 import { type PublicReleaseKey, publicReleaseKey, type TrustedKeys } from "./release-key.ts";
 import type { RouteSwitch, RouteTable, Shelved } from "./route-table.ts";
-import { verifyRelease } from "./signature.ts";
-import type { RouteStanding } from "./standing.ts";
+import { type ReleaseClaims, unverifiedRelease, verifyRelease } from "./signature.ts";
+import type { LostRoute, RouteStanding } from "./standing.ts";
 
 /** The newest one of a route; `coveredSinceMs`: since when the route was without one for no moment. */
 interface StoredRelease {
@@ -19,14 +20,25 @@ interface StoredRelease {
   coveredSinceMs: number;
 }
 
+/** What is left of the newest one of a route, which serves nobody. */
+interface DamagedRelease {
+  route: string;
+  jws: string | null;
+  /** The newest before it that can be read. */
+  older: Release | null;
+  named: RouteNames | null;
+}
+
 /** What publication needs of the store; the registry has it. */
 export interface ReleaseStore {
   publishRelease(
     published: { release: Release; jws: string },
     actor: Actor,
   ): Promise<{ kind: "published" } | { kind: "rolled_back"; highest: number } | { kind: "repeated" }>;
-  /** The newest release of each route, or of these alone. */
-  releases(routes?: readonly string[]): Promise<readonly StoredRelease[]>;
+  /** The newest release of each route, or of these alone; whoever reads the store is told why one is damaged. */
+  releases(
+    routes?: readonly string[],
+  ): Promise<{ releases: readonly StoredRelease[]; damaged: readonly DamagedRelease[] }>;
   /** `digest`: of its newest release. */
   routes(): Promise<readonly (RouteSwitch & { digest: string | null })[]>;
   /** Null when there is no such route. */
@@ -52,12 +64,14 @@ export type PublishOutcome =
 export class Publisher {
   /** By route, as they were verified: a release never changes, nor do the trusted keys of a process. */
   private readonly known = new Map<string, Shelved>();
+  /** How many this process made on the route table. */
+  private changes = 0;
 
   constructor(private readonly ports: PublisherPorts) {}
 
-  /** The newest release of each route, as it is stored now. */
+  /** The newest release of each route, as it is stored now; none of those that are damaged. */
   async published(): Promise<readonly StoredRelease[]> {
-    return await this.ports.store.releases();
+    return (await this.ports.store.releases()).releases;
   }
 
   /**
@@ -65,19 +79,49 @@ export class Publisher {
    * routes. Later only what is new is read and verified, or each publication would stop all gateways for as long as a start takes.
    */
   async load(): Promise<void> {
-    const { store, routeTable } = this.ports;
+    let stored: Parameters<RouteTable["load"]>[0];
+    let changes: number;
+    do {
+      changes = this.changes;
+      stored = await this.read();
+    } while (changes !== this.changes); // what was published or switched meanwhile is newer than what was read
+    this.ports.routeTable.load(stored);
+  }
+
+  private async read(): Promise<Parameters<RouteTable["load"]>[0]> {
+    const { store } = this.ports;
     const switches = await store.routes();
-    const fresh = switches
-      .filter(({ route, digest }) => this.known.get(route)?.release.digest !== digest)
-      .map(({ route }) => route);
+    const fresh = switches.filter((known) => !this.isKnown(known)).map(({ route }) => route);
+    const names = new Map<string, RouteNames>();
     if (fresh.length > 0) {
-      const stored = await store.releases(fresh.length === switches.length ? undefined : fresh);
-      const verified = await Promise.all(stored.map((entry) => this.reverify(entry)));
-      for (const route of fresh) this.known.delete(route); // one that cannot be read closes its route
-      for (const shelved of verified) this.known.set(shelved.release.route, shelved);
+      const { releases, damaged } = await store.releases(
+        fresh.length === switches.length ? undefined : fresh,
+      );
+      const shelved = await Promise.all(releases.map((entry) => this.reverify(entry)));
+      for (const one of damaged) {
+        const standIn = this.standInFor(one);
+        if (standIn !== null) shelved.push({ release: standIn, fault: "unreadable", coveredSinceMs: 0 });
+        else if (one.named !== null) names.set(one.route, one.named);
+      }
+      for (const route of fresh) this.known.delete(route);
+      for (const one of shelved) this.known.set(one.release.route, one);
     }
-    const releases = switches.flatMap(({ route }) => this.known.get(route) ?? []);
-    routeTable.load({ releases, switches });
+    return { releases: switches.flatMap(({ route }) => this.known.get(route) ?? []), switches, names };
+  }
+
+  /** Whether this very release was verified; one that was damaged may have been mended. */
+  private isKnown({ route, digest }: { route: string; digest: string | null }): boolean {
+    const known = this.known.get(route);
+    return known !== undefined && known.fault !== "unreadable" && known.release.digest === digest;
+  }
+
+  /**
+   * By what a route is known whose newest release is damaged: what still stands in it, what was served before it was damaged, or
+   * the release before it. It is shown, never served. Null where none is left.
+   */
+  private standInFor({ route, jws, older }: DamagedRelease): Release | null {
+    const said = jws === null ? null : releaseIn(jws);
+    return said?.route === route ? said : (this.known.get(route)?.release ?? older);
   }
 
   /** Publishes a signed release. Refused with a reason an operator can act on; the same JWS again changes nothing. */
@@ -87,7 +131,10 @@ export class Publisher {
       const release = await this.verified(jws, { published: false });
       const outcome = await store.publishRelease({ release, jws }, actor);
       if (outcome.kind === "rolled_back") throw rollback(release, outcome.highest);
-      if (outcome.kind === "published") routeTable.put(release);
+      if (outcome.kind === "published") {
+        routeTable.put(release);
+        this.changes += 1;
+      }
       return { kind: outcome.kind, release };
     } catch (error) {
       return refusedBy(error);
@@ -124,6 +171,7 @@ export class Publisher {
   ): Promise<boolean> {
     const { route, disabled, reason } = change;
     const stored = await this.ports.store.setRouteDisabled(route, disabled, reason, actor);
+    this.changes += 1;
     return stored !== null && this.ports.routeTable.setDisabled(stored);
   }
 
@@ -131,21 +179,44 @@ export class Publisher {
     return this.ports.routeTable.standings();
   }
 
+  /** Routes that are closed and known by no release. */
+  lost(): LostRoute[] {
+    return this.ports.routeTable.lost();
+  }
+
+  /** Whether any route is closed because its newest release is damaged. */
+  hasDamaged(): boolean {
+    return this.lost().length > 0 || [...this.known.values()].some(({ fault }) => fault === "unreadable");
+  }
+
   private async reverify({ release, jws, coveredSinceMs }: StoredRelease): Promise<Shelved> {
     try {
       const verified = await this.verified(jws, { published: true });
-      return { release: verified, trusted: true, coveredSinceMs };
+      return { release: verified, fault: null, coveredSinceMs };
     } catch (error) {
-      if (error instanceof ReleaseError) return { release, trusted: false, coveredSinceMs };
+      if (error instanceof ReleaseError) return { release, fault: "untrusted_key", coveredSinceMs };
       throw error;
     }
   }
 
   private async verified(jws: string, how: { published: boolean }): Promise<Release> {
     const { trusted, clock } = this.ports;
-    const { claims, kid } = await verifyRelease(jws, trusted, { ...how, nowMs: clock.nowMs() });
-    const { manifest, issuedAtMs, expiresAtMs } = claims;
-    return freezeRelease(manifest, { digest: sha256(jws), signedBy: kid, issuedAtMs, expiresAtMs });
+    return frozen(jws, await verifyRelease(jws, trusted, { ...how, nowMs: clock.nowMs() }));
+  }
+}
+
+const frozen = (jws: string, { claims, kid }: { claims: ReleaseClaims; kid: string }): Release => {
+  const { manifest, issuedAtMs, expiresAtMs } = claims;
+  return freezeRelease(manifest, { digest: sha256(jws), signedBy: kid, issuedAtMs, expiresAtMs });
+};
+
+/** What stands in a JWS whose signature nobody looks at; null where it keeps not even the form. */
+function releaseIn(jws: string): Release | null {
+  try {
+    return frozen(jws, unverifiedRelease(jws));
+  } catch (error) {
+    if (error instanceof ReleaseError) return null;
+    throw error;
   }
 }
 

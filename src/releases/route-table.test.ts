@@ -131,7 +131,7 @@ describe("states", () => {
     expect(routeTable.highestVersion("m@a/r")).toBe(3);
     expect(order()).toBe("a");
     routeTable.load({
-      releases: [{ release: release({ version: 3 }), trusted: false, coveredSinceMs: 0 }],
+      releases: [{ release: release({ version: 3 }), fault: "untrusted_key", coveredSinceMs: 0 }],
       switches: [],
     });
     expect(routeTable.model("m")?.routes[0]).toMatchObject({ state: "stale", reason: "untrusted_key" });

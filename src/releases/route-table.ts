@@ -4,10 +4,11 @@
 import type { Tier } from "../domain/gateway-object.ts";
 import type { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
+import { namesOfRoute, type RouteNames } from "../domain/route-names.ts";
 import type { Clock } from "../lib/clock.ts";
 import { closedRefusal, modelNotFound } from "./closed-refusal.ts";
 import type { Health } from "./health.ts";
-import { type ModelStanding, nearestToLive, type RouteStanding } from "./standing.ts";
+import { type LostRoute, type ModelStanding, nearestToLive, type RouteStanding } from "./standing.ts";
 import { inTrialOrder } from "./trial-order.ts";
 
 /** What the store keeps about a route besides its releases. */
@@ -23,10 +24,18 @@ export interface RouteSwitch {
 /** A release as the route table takes it. */
 export interface Shelved {
   release: Release;
-  /** False when the signature does not hold under the keys trusted today. */
-  trusted: boolean;
+  /**
+   * Why it serves nobody, whatever its time: its signature does not hold under the keys trusted today, or it only stands for one
+   * that is damaged, so that its route is known by something. Null: nothing.
+   */
+  fault: "untrusted_key" | "unreadable" | null;
   /** Since when the route was without a release for no moment, milliseconds since the epoch. */
   coveredSinceMs: number;
+}
+
+/** Of a route without a release that it is known by. */
+interface Lost extends RouteSwitch {
+  names: RouteNames | null;
 }
 
 interface Slot extends Shelved {
@@ -61,6 +70,7 @@ const NONE: readonly Release[] = Object.freeze([]);
 
 export class RouteTable {
   private readonly slots = new Map<string, Slot>();
+  private readonly lostRoutes = new Map<string, Lost>();
   /** Rebuilt on every change, never on a request. */
   private readonly byModel = new Map<string, ModelSlots>();
 
@@ -91,9 +101,14 @@ export class RouteTable {
   /** Why `candidates` was empty: 404, or 503 with the state nearest to live. */
   closedReason(model: string, { scope }: Pick<RouteSeeker, "scope">): Refusal {
     const slots = this.byModel.get(model)?.[scope];
-    if (slots === undefined) return modelNotFound(model);
+    const nowMs = this.ports.clock.nowMs();
+    if (slots === undefined) {
+      const lost = this.lost().find(({ names }) => names?.model === model);
+      if (lost === undefined) return modelNotFound(model);
+      return closedRefusal(model, { ...lost, nextProbeAtMs: null }, nowMs);
+    }
     const nearest = nearestToLive(slots.map((slot) => this.standingOf(slot)));
-    return closedRefusal(model, nearest, this.ports.clock.nowMs());
+    return closedRefusal(model, { ...nearest, version: nearest.release.version }, nowMs);
   }
 
   models(): ModelStanding[] {
@@ -112,6 +127,18 @@ export class RouteTable {
     return [...this.slots.values()].map((slot) => this.standingOf(slot));
   }
 
+  /** Routes without a standing: closed, and not known by any release. */
+  lost(): LostRoute[] {
+    return [...this.lostRoutes.values()].map(({ route, highestVersion: version, names, ...known }) => ({
+      route,
+      version,
+      names,
+      ...(known.disabled
+        ? { state: "disabled", reason: known.reason ?? "unreadable", sinceMs: known.sinceMs }
+        : { state: "stale", reason: "unreadable", sinceMs: null }),
+    }));
+  }
+
   route(id: string): RouteStanding | null {
     const slot = this.slots.get(id);
     return slot === undefined ? null : this.standingOf(slot);
@@ -119,16 +146,26 @@ export class RouteTable {
 
   /** The highest version ever seen of a route, 0 for an unknown one. */
   highestVersion(route: string): number {
-    return this.slots.get(route)?.highestVersion ?? 0;
+    return (this.slots.get(route) ?? this.lostRoutes.get(route))?.highestVersion ?? 0;
   }
 
-  /** Replaces everything by what the store holds. */
-  load(stored: { releases: readonly Shelved[]; switches: readonly RouteSwitch[] }): void {
+  /** Replaces everything by what the store holds. `names`: of routes without a release, where their rows tell. */
+  load(stored: {
+    releases: readonly Shelved[];
+    switches: readonly RouteSwitch[];
+    names?: ReadonlyMap<string, RouteNames>;
+  }): void {
     const switchOf = new Map(stored.switches.map((known) => [known.route, known]));
     this.slots.clear();
     for (const shelved of stored.releases) {
       const { route } = shelved.release;
       this.slots.set(route, slotOf(shelved, switchOf.get(route)));
+    }
+    this.lostRoutes.clear();
+    for (const known of stored.switches) {
+      const { route } = known;
+      if (this.slots.has(route)) continue;
+      this.lostRoutes.set(route, { ...known, names: stored.names?.get(route) ?? namesOfRoute(route) });
     }
     this.index();
   }
@@ -140,18 +177,21 @@ export class RouteTable {
     const nowMs = this.ports.clock.nowMs();
     const covered = before !== undefined && staleness(before, nowMs) === null;
     const coveredSinceMs = covered ? before.coveredSinceMs : nowMs;
-    const known = before && { ...before, sinceMs: before.switchedAtMs };
-    this.slots.set(release.route, slotOf({ release, trusted: true, coveredSinceMs }, known));
+    const known = before ? { ...before, sinceMs: before.switchedAtMs } : this.lostRoutes.get(release.route);
+    this.lostRoutes.delete(release.route);
+    this.slots.set(release.route, slotOf({ release, fault: null, coveredSinceMs }, known));
     this.index();
   }
 
   /** False when there is no such route. */
   setDisabled({ route, disabled, reason, sinceMs }: Omit<RouteSwitch, "highestVersion">): boolean {
-    const slot = this.slots.get(route);
-    if (slot === undefined) return false;
-    slot.disabled = disabled;
-    slot.reason = disabled ? reason : null;
-    slot.switchedAtMs = sinceMs;
+    const [slot, lost] = [this.slots.get(route), this.lostRoutes.get(route)];
+    const found = slot ?? lost;
+    if (found === undefined) return false;
+    found.disabled = disabled;
+    found.reason = disabled ? reason : null;
+    if (slot !== undefined) slot.switchedAtMs = sinceMs;
+    if (lost !== undefined) lost.sinceMs = sinceMs;
     return true;
   }
 
@@ -210,12 +250,12 @@ function servedTo(scope: Tier, all: readonly Slot[]): readonly Slot[] {
 }
 
 function slotOf(
-  { release, trusted, coveredSinceMs }: Shelved,
+  { release, fault, coveredSinceMs }: Shelved,
   known: Omit<RouteSwitch, "route"> | undefined,
 ): Slot {
   return {
     release,
-    trusted,
+    fault,
     coveredSinceMs,
     highestVersion: Math.max(known?.highestVersion ?? 0, release.version),
     disabled: known?.disabled ?? false,
@@ -226,8 +266,8 @@ function slotOf(
 }
 
 /** Why a release may no longer serve; compared on every request, so an expiry closes the route to the millisecond. */
-function staleness(slot: Slot, nowMs: number): "expired" | "superseded" | "untrusted_key" | null {
-  if (!slot.trusted) return "untrusted_key";
+function staleness(slot: Slot, nowMs: number): "expired" | "superseded" | Shelved["fault"] {
+  if (slot.fault !== null) return slot.fault;
   if (slot.release.version < slot.highestVersion) return "superseded";
   return slot.release.expiresAtMs <= nowMs ? "expired" : null;
 }

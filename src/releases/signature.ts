@@ -2,7 +2,7 @@
 // Verification reads the header first and refuses before any key is used on what it did not ask for.
 import { DAY_MS } from "../domain/durations.ts";
 import { printTime } from "../domain/print.ts";
-import { type CryptoKey, decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
+import { type CryptoKey, decodeJwt, decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
 import type { Manifest } from "../domain/release.ts";
 import { parseManifest } from "./manifest.ts";
@@ -72,6 +72,23 @@ export async function verifyRelease(
   if (claims.expiresAtMs <= nowMs)
     throw new ReleaseError("expired", `The release expired at ${printTime(claims.expiresAtMs)}.`);
   return { claims, kid };
+}
+
+/**
+ * What a release says whose signature was not looked at, for whoever shows what a damaged one was: nothing may be served or
+ * priced by it. Throws `ReleaseError`.
+ */
+export function unverifiedRelease(jws: string): { claims: ReleaseClaims; kid: string } {
+  const kid = headerOf(jws);
+  return { claims: checkClaims(decodedPayload(jws)), kid };
+}
+
+function decodedPayload(jws: string): unknown {
+  try {
+    return decodeJwt(jws);
+  } catch {
+    throw new ReleaseError("malformed", "This is not a signed release (compact JWS).");
+  }
 }
 
 function headerOf(jws: string): string {

@@ -1,5 +1,6 @@
 // How routes and models stand right now, as callers (`/v1/models`) and operators (`route list`) see them.
 import type { Release, RouteState } from "../domain/release.ts";
+import type { RouteNames } from "../domain/route-names.ts";
 import type { RouteHealth } from "./health.ts";
 
 /** A route as it stands now. */
@@ -13,6 +14,19 @@ export interface RouteStanding {
   /** Milliseconds since the epoch; null while nothing is wrong. */
   nextProbeAtMs: number | null;
   /** Since when the state holds, milliseconds since the epoch; null where nothing tells. */
+  sinceMs: number | null;
+}
+
+/** A closed route of which no release can be read, nor told what it was: only how it is called. */
+export interface LostRoute {
+  route: string;
+  /** Of its newest release, which is damaged. */
+  version: number;
+  /** Null where not even that can be told. */
+  names: RouteNames | null;
+  state: Extract<RouteState, "stale" | "disabled">;
+  reason: string;
+  /** Null where nothing tells. Milliseconds since the epoch. */
   sinceMs: number | null;
 }
 

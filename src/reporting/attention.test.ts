@@ -30,7 +30,7 @@ const route = (model: string, hours: number, state: "live" | "stale" | "disabled
   provider: "p",
   region: "eu",
   state,
-  reason: state === "disabled" ? "moving" : null,
+  reason: { live: null, stale: "expired", disabled: "moving" }[state],
   expires_at: new Date(NOW_MS + hours * HOUR_MS).toISOString(),
 });
 const rule = (more: Partial<AlertRuleJson>): AlertRuleJson =>

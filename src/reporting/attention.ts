@@ -14,6 +14,7 @@ import { LIMIT_NAMES, type LimitedSpan } from "../ledger/key-spans.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
 import { activeEntitlements } from "../registry/entitlements.ts";
 import { limitStanding } from "./key-limit.ts";
+import { whyStale } from "./stale-words.ts";
 
 type Overview = z.output<typeof spendShapes.overview>;
 type Warning = Overview["attention"][number];
@@ -163,7 +164,7 @@ function ofRoute(
           },
         ]
       : [];
-  const why = state === "stale" ? `its release ended on ${printMinute(expiresAtMs)}` : reason;
+  const why = state === "stale" ? whyStale(reason, expiresAtMs) : reason;
   return [
     {
       kind: "route_closed",

@@ -2,7 +2,7 @@
 import type { ReleaseJson, RouteJson } from "../api/shapes/records.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import type { Release, RouteState } from "../domain/release.ts";
-import type { RouteStanding } from "../releases/standing.ts";
+import type { LostRoute, RouteStanding } from "../releases/standing.ts";
 
 export const printRelease = (release: Release, state: RouteState): ReleaseJson => ({
   route: release.route,
@@ -39,4 +39,18 @@ export const printRoute = ({
   version: release.version,
   expires_at: printTime(release.expiresAtMs),
   health: { circuit, failures, next_probe_at: printTimeOrNull(nextProbeAtMs) },
+});
+
+/** A route of which nothing but its name may be left. */
+export const printLostRoute = ({ route, version, names, state, reason, sinceMs }: LostRoute): RouteJson => ({
+  route,
+  model: names?.model ?? null,
+  provider: names?.provider ?? null,
+  region: names?.region ?? null,
+  state,
+  reason,
+  since: printTimeOrNull(sinceMs),
+  version,
+  expires_at: null,
+  health: { circuit: "closed", failures: 0, next_probe_at: null },
 });

@@ -13,6 +13,7 @@ import type { Sql } from "../store/sql.ts";
 import type { LabelBook } from "./labels.ts";
 import { sinceRequest } from "./request-time.ts";
 import type { Window } from "./windows.ts";
+import { whyStale } from "./stale-words.ts";
 
 type Refusals = Pick<z.output<typeof spendShapes.overview>, "refused" | "refusals">;
 type Cause = Refusals["refusals"][number];
@@ -129,7 +130,7 @@ function remedyOf(
   if (state === "live")
     return { cause: "its route was closed, and is live again", next: null, instead: null };
   const cause = {
-    stale: `its release expired on ${printMinute(release.expiresAtMs)}`,
+    stale: whyStale(reason, release.expiresAtMs),
     disabled: `the operator switched it off${reason === null ? "" : `: ${reason}`}`,
     unhealthy: `its route is unhealthy${sinceMs === null ? "" : ` since ${printMinute(sinceMs)}`}`,
   }[state];

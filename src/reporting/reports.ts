@@ -16,7 +16,7 @@ interface ReportsPorts
     Pick<LedgerReportPorts, "operator"> {
   ledger: Pick<Ledger, "balance" | "pulse" | "read" | "ready">;
   people: Pick<People, "memberCounts" | "persons">;
-  publisher: Pick<Publisher, "publicKeys" | "standings" | "trustedKeys" | "verify">;
+  publisher: Pick<Publisher, "publicKeys" | "standings" | "lost" | "trustedKeys" | "verify">;
   /** So that a reader sees the refusal that they just met. */
   flushRequestLog(): Promise<void>;
 }

@@ -10,10 +10,11 @@ import type { Release } from "../domain/release.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Publisher } from "../releases/publish.ts";
+import type { LostRoute } from "../releases/standing.ts";
 import { from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { printTime } from "../domain/print.ts";
-import { printRelease, printRoute } from "./print-release.ts";
+import { printLostRoute, printRelease, printRoute } from "./print-release.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { priceOf } from "./catalogue.ts";
 import { modelUse } from "./model-use.ts";
@@ -31,7 +32,7 @@ export interface RoutesPorts {
   ledger: Reader;
   labels: LabelBook;
   people: Pick<People, "persons">;
-  publisher: Pick<Publisher, "standings" | "trustedKeys" | "verify">;
+  publisher: Pick<Publisher, "standings" | "lost" | "trustedKeys" | "verify">;
 }
 
 const RECENT_MS = 5 * 60_000;
@@ -140,24 +141,32 @@ async function publishersOf(
 export async function routeRows(on: RoutesPorts, only?: string): Promise<RouteRow[]> {
   const stored = new Map((await allRoutes(on.ledger)).map((row) => [row.route, row]));
   const recent = await recentOf(on);
-  return on.publisher
-    .standings()
-    .filter(({ release }) => only === undefined || release.route === only)
-    .toSorted((a, b) => (a.release.route < b.release.route ? -1 : 1))
-    .map((standing) => {
-      const { release } = standing;
-      const row = stored.get(release.route);
-      return {
-        ...printRoute(standing),
-        highest_version: row?.highestVersion ?? release.version,
-        signed_by: release.signedBy,
-        issued_at: printTime(release.issuedAtMs),
-        tier: release.tier,
-        price: priceOf(release),
-        recent: recent.get(release.digest) ?? { requests: 0, error_rate: 0, first_part_ms_p50: null },
-      };
-    });
+  const standing = on.publisher.standings().map((known): RouteRow => {
+    const { release } = known;
+    return {
+      ...printRoute(known),
+      highest_version: stored.get(release.route)?.highestVersion ?? release.version,
+      signed_by: release.signedBy,
+      issued_at: printTime(release.issuedAtMs),
+      tier: release.tier,
+      price: priceOf(release),
+      recent: recent.get(release.digest) ?? UNASKED,
+    };
+  });
+  return [...standing, ...on.publisher.lost().map(lostRow)]
+    .filter(({ route }) => only === undefined || route === only)
+    .toSorted((a, b) => (a.route < b.route ? -1 : 1));
 }
+
+const UNASKED: RouteRow["recent"] = { requests: 0, error_rate: 0, first_part_ms_p50: null };
+const UNTOLD = { signed_by: null, issued_at: null, tier: null, price: null } as const;
+
+const lostRow = (lost: LostRoute): RouteRow => ({
+  ...printLostRoute(lost),
+  ...UNTOLD,
+  highest_version: lost.version,
+  recent: UNASKED,
+});
 
 /** What requests of the last five minutes saw of each release. */
 async function recentOf({ sql, clock }: RoutesPorts): Promise<Map<string, RouteRow["recent"]>> {

@@ -125,7 +125,20 @@ const ACTS: Act[] = [
     "a revoked management key, which opens every door again",
     "I15",
     ["UPDATE management_key SET revoked_at = NULL WHERE name = 'spare'"],
-    ["UPDATE management_key SET revoked_at = 9000000000000 WHERE name = 'spare'"],
+    [
+      "UPDATE management_key SET revoked_at = (SELECT at FROM audit_log WHERE action = 'management_key.revoke' AND target = management_key.id) WHERE name = 'spare'",
+    ],
+  ],
+  [
+    "a revoked key, whose end lies later",
+    "I15",
+    ...moved("api_key", "revoked_at", "revoked_at + 1", "revoked_at - 1"),
+  ],
+  [
+    "a revoked management key, whose end lies later",
+    "I15",
+    ["UPDATE management_key SET revoked_at = revoked_at + 1 WHERE name = 'spare'"],
+    ["UPDATE management_key SET revoked_at = revoked_at - 1 WHERE name = 'spare'"],
   ],
 ];
 

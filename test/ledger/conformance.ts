@@ -619,7 +619,12 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       return typeof asked === "string" ? asked : (asked?.id ?? "no organization");
     };
     const approve = (id: string, days: number): Promise<unknown> =>
-      approveEntitlement(ledger, id, clock.nowMs() + days * 86_400_000, byItself("usr_decides"));
+      approveEntitlement(
+        ledger,
+        id,
+        { expiresAtMs: clock.nowMs() + days * 86_400_000 },
+        byItself("usr_decides"),
+      );
     const entitle = async (organizationId: string, model: string, days: number): Promise<string> => {
       const id = await ask(organizationId, model);
       await approve(id, days);
@@ -656,13 +661,14 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       const org = await world.organization(0);
       const asker = byItself("usr_asks");
       const [approved, withdrawn] = [await entitle(org, "r", 1), await ask(org, "r")];
+      const withdraw = (id: string) => closeRequest(ledger, id, { outcome: "withdrawn", note: null }, asker);
       const kept = { ended: false, record: { status: "active" } };
-      expect(await closeRequest(ledger, approved, asker)).toMatchObject(kept);
+      expect(await withdraw(approved)).toMatchObject(kept);
       expect((await findEntitlement(ledger, approved))?.status).toBe("active");
       const closed = { status: "revoked" };
-      expect(await closeRequest(ledger, withdrawn, asker)).toMatchObject({ ended: true, record: closed });
-      expect(await closeRequest(ledger, withdrawn, asker)).toMatchObject({ ended: false, record: closed });
-      expect(await closeRequest(ledger, "ent_unknown", asker)).toBeNull();
+      expect(await withdraw(withdrawn)).toMatchObject({ ended: true, record: closed });
+      expect(await withdraw(withdrawn)).toMatchObject({ ended: false, record: closed });
+      expect(await withdraw("ent_unknown")).toBeNull();
     });
 
     test("of many entitlements for a model the one that lasts longest opens it, whatever else was asked for", async () => {
@@ -1024,7 +1030,12 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
           const id = `ent_${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`;
           const wish = { id, organizationId, model: "r", project: "p" };
           await requestEntitlement(ledger, wish, byItself(asks));
-          const outcome = await approveEntitlement(ledger, id, clock.nowMs() + 1000, byItself(decides));
+          const outcome = await approveEntitlement(
+            ledger,
+            id,
+            { expiresAtMs: clock.nowMs() + 1000 },
+            byItself(decides),
+          );
           const said = typeof outcome === "string" ? outcome : outcome?.status;
           expect([asks, decides, said]).toEqual([
             asks,

@@ -385,9 +385,9 @@ describe.each([
       `release ${other.digest} cannot be read`,
     );
     expect((await readRequest(ledger, whole))?.state).toBe("settled");
-    expect((await newestReleases(ledger, () => {})).map(({ release: { route } }) => route)).toEqual([
-      "m@p/r",
-    ]);
+    const newest = await newestReleases(ledger, () => {});
+    expect(newest.releases.map(({ release: { route } }) => route)).toEqual(["m@p/r"]);
+    expect(newest.damaged.map(({ route }) => route)).toEqual(["n@p/r"]);
   });
 
   /** What became of a release's row: a digit of its rate, another one of its window, a letter of what was signed. */
@@ -427,7 +427,7 @@ describe.each([
       expect(await readRelease(ledger, other.digest).catch(String)).toContain(named);
       const told: unknown[] = [];
       const newest = await newestReleases(ledger, (error) => told.push(String(error)));
-      expect(newest.map(({ release: { route } }) => route)).toEqual(["m@p/r"]);
+      expect(newest.releases.map(({ release: { route } }) => route)).toEqual(["m@p/r"]);
       expect(told).toEqual([expect.stringContaining("the release of n@p/r cannot be read")]);
       expect((await ledger.audit()).violations).toEqual([
         expect.objectContaining({ invariant: "I8 charge recomputed", requestId: settled, found: "none" }),

@@ -4,9 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { lockDirectory } from "../../src/store/directory-lock.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
 import { testPostgres } from "../support/postgres.ts";
-import { reads } from "../support/wait.ts";
+import { reads, waitFor } from "../support/wait.ts";
 import { PROGRAM } from "../support/program.ts";
 
 /** `serve` with so many workers on a database of its own. */
@@ -89,6 +90,34 @@ test("three workers on one port: all serve, one that dies is replaced, SIGTERM e
     serve.kill("SIGTERM");
     expect(await serve.exited).toBe(0);
     expect(pids.filter(isRunning)).toEqual([]);
+  } finally {
+    await end("SIGTERM");
+  }
+}, 120_000);
+
+test("where the first of them dies another one has the directory: the command line finds it, and no key is left behind", async () => {
+  const { serve, admin, folder, workers, end } = await started(2);
+  const found = (): { id: string; url: string; token: string } =>
+    JSON.parse(readFileSync(join(folder, "data/operator.json"), "utf8"));
+  const asked = async ({ url, token }: { url: string; token: string }): Promise<number> =>
+    (await fetch(`${url}/admin/v1/organizations`, { headers: { authorization: `Bearer ${token}` } })).status;
+  try {
+    await banner(serve.stdout);
+    while ((await workers()).length < 2) await Bun.sleep(50);
+    const before = found();
+    const { rows } = await admin.query<{ pid: number }>(
+      "SELECT split_part(name, ' ', 2)::int AS pid FROM instance ORDER BY epoch LIMIT 1",
+    );
+    process.kill(rows[0]?.pid ?? 0, "SIGKILL");
+    await waitFor(async () => found().id !== before.id, "another worker's file");
+    expect(() => lockDirectory(join(folder, "data"), "operator")).toThrow("in use");
+    await reads(() => asked(found()), 200);
+    await reads(() => asked(before), 401);
+    serve.kill("SIGTERM");
+    await serve.exited;
+    const left = "SELECT 1 FROM management_key WHERE name = 'operator.json' AND revoked_at IS NULL";
+    expect((await admin.query(left)).rowCount).toBe(0);
+    lockDirectory(join(folder, "data"), "operator").release();
   } finally {
     await end("SIGTERM");
   }

@@ -10,7 +10,12 @@ export async function entitled(
 ): Promise<string> {
   const asked = { org, model, project: "safety" };
   const { json, text } = await gateway.admin<{ id: string }>("POST", "/entitlements", asked);
-  const approved = await approveEntitlement(gateway.ledger, json.id, untilMs, byItself("usr_second"));
+  const approved = await approveEntitlement(
+    gateway.ledger,
+    json.id,
+    { expiresAtMs: untilMs },
+    byItself("usr_second"),
+  );
   if (approved === null || approved === "second_person_required") throw new Error(text);
   return json.id;
 }

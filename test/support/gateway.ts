@@ -111,8 +111,8 @@ export interface TestGateway {
   get<T = Record<string, unknown>>(customer: Customer, path: string): Promise<Reply<T>>;
   balance(customer: Customer): Promise<BalanceRecord>;
   request(id: string): Promise<RequestRecord>;
-  /** Runs a statement of both dialects on the store behind the gateway's back; `?1` is the value. */
-  tamper(statement: string, value: string): Promise<void>;
+  /** Runs a statement of both dialects on the store behind the gateway's back; `?1` is the first value. */
+  tamper(statement: string, ...values: string[]): Promise<void>;
   /** All rows of a table, as they are kept. */
   rowsOf(table: string): Promise<unknown[]>;
   /** Fails when an invariant of the ledger does not hold, or a hold is left. */
@@ -315,16 +315,16 @@ class RunningGateway implements TestGateway {
     return record;
   }
 
-  async tamper(statement: string, value: string): Promise<void> {
+  async tamper(statement: string, ...values: string[]): Promise<void> {
     if (this.parts.databaseUrl === null) {
       const store = new Database(join(this.dataDir, "tollgate.sqlite"));
-      store.run(statement, [value]);
+      store.run(statement, values);
       store.close();
       return;
     }
     const client = new pg.Client({ connectionString: this.parts.databaseUrl });
     await client.connect();
-    await client.query(statement.replaceAll("?1", "$1"), [value]);
+    await client.query(statement.replace(/\?(\d)/g, "$$$1"), values);
     await client.end();
   }
 

@@ -84,19 +84,26 @@ export const entitlementListSchema = wholeListOf(entitlementSchema).meta({ id: "
 
 const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
 
+const UNTOLD = "Null where its release is damaged and nothing tells.";
+
 export const routeSchema = z
   .object({
     route: z.string(),
-    model: z.string(),
-    provider: z.string(),
-    region: z.string(),
+    model: z.string().nullable().describe(UNTOLD),
+    provider: z.string().nullable().describe(UNTOLD),
+    region: z.string().nullable().describe(UNTOLD),
     state: routeState,
-    reason: z.string().nullable(),
+    reason: z
+      .string()
+      .nullable()
+      .describe(
+        "Why it is not live; `unreadable`: its newest release is damaged in the store. Publish a newer version, or restore the store.",
+      ),
     since: time
       .nullable()
       .describe("Since when the state holds; of an unhealthy route as this gateway saw it."),
     version: count,
-    expires_at: time,
+    expires_at: time.nullable().describe(UNTOLD),
     health: z.object({
       circuit: z.enum(["closed", "open", "half_open"]),
       failures: count.describe("Failures in a row."),

@@ -7,10 +7,11 @@ import { count, line, listOf, milliseconds, personRef, time, page } from "./fiel
 
 export const route = routeSchema.extend({
   highest_version: count,
-  signed_by: z.string(),
-  issued_at: time,
-  tier: z.enum(["standard", "research"]),
-  price,
+  /** These are null where its release is damaged and nothing tells. */
+  signed_by: z.string().nullable(),
+  issued_at: time.nullable(),
+  tier: z.enum(["standard", "research"]).nullable(),
+  price: price.nullable(),
   /** Of the last five minutes, by admission. */
   recent: z.object({
     requests: count,

@@ -12,7 +12,6 @@ import type { DriverName } from "../../payments/order.ts";
 import type { Payments } from "../../payments/payments.ts";
 import { creditOrder } from "../../payments/receive.ts";
 import type { Person } from "../../people/people.ts";
-import { noteDecision, noteWish } from "../../registry/entitlement-notes.ts";
 import { approveEntitlement, requestEntitlement } from "../../registry/entitlements.ts";
 import { parseKey } from "../../registry/secret.ts";
 import type { Sql } from "../../store/sql.ts";
@@ -155,8 +154,8 @@ export async function entitle(
   if (operator === undefined || member === undefined) return;
   const ask = async (actor: Actor, project: string, purpose: string): Promise<string> => {
     const id = newId("ent");
-    await noteWish(on.sql, id, { purpose, wantedUntilMs: null });
-    await requestEntitlement(on.ledger, { id, organizationId, model: RESEARCH_MODEL, project }, actor);
+    const wish = { purpose, wantedUntilMs: null };
+    await requestEntitlement(on.ledger, { id, organizationId, model: RESEARCH_MODEL, project, wish }, actor);
     return id;
   };
   for (const key of of.keys.filter(({ scope }) => scope === "research")) {
@@ -165,8 +164,8 @@ export async function entitle(
       "Long documents",
       "Compare answers over whole archives",
     );
-    await approveEntitlement(on.ledger, id, on.span.toMs + 6 * DAY_MS, on.actorOf(operator));
-    await noteDecision(on.sql, id, { outcome: null, decidedBy: operator.id, note: "until the review" });
+    const approval = { expiresAtMs: on.span.toMs + 6 * DAY_MS, note: "until the review" };
+    await approveEntitlement(on.ledger, id, approval, on.actorOf(operator));
   }
   on.timeline.add(instantAt(on.span, 0.9), async () => {
     await ask(on.actorOf(member), "Second opinion", "Check answers against a stronger model");

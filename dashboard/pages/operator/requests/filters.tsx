@@ -82,5 +82,5 @@ export const RequestFilters = ({ filters, set }: FiltersProps) => (
 /** Every model that has a route, whoever may use it. */
 function ModelFilter({ value, set }: { value: string; set: (model: string) => void }) {
   const { data } = useQuery(read("GET /operator/routes", {}));
-  return <ModelChoice ids={(data?.data ?? []).map(({ model }) => model)} value={value} set={set} />;
+  return <ModelChoice ids={(data?.data ?? []).flatMap(({ model }) => model ?? [])} value={value} set={set} />;
 }

@@ -33,7 +33,9 @@ const Since = ({ at, live }: { at: string; live: boolean }) =>
   );
 
 const priceOf = ({ price }: OperatedRoute): string =>
-  `$${price.input_per_million} / ${isZero(price.output_per_million) ? "–" : `$${price.output_per_million}`}`;
+  price === null
+    ? words.untold
+    : `$${price.input_per_million} / ${isZero(price.output_per_million) ? "–" : `$${price.output_per_million}`}`;
 
 interface ColumnTerms {
   setAct: (act: Act) => void;
@@ -56,7 +58,7 @@ export const routeColumns = ({ setAct, showHistory }: ColumnTerms): Column<Opera
         <StateBadge state={state} />
         {(reason !== null || since !== null) && (
           <Text size="xs" c="dimmed" className="name">
-            {reason}
+            {reason === "unreadable" ? words.unreadable : reason}
             {reason !== null && since !== null && " · "}
             {since !== null && <Since at={since} live={state === "live"} />}
           </Text>
@@ -73,7 +75,7 @@ export const routeColumns = ({ setAct, showHistory }: ColumnTerms): Column<Opera
   {
     title: words.columns.expires,
     saidFirst: true,
-    order: ({ expires_at }) => expires_at,
+    order: ({ expires_at }) => expires_at ?? "",
     cell: (row) => <Expiry of={row} />,
   },
   {
@@ -83,9 +85,11 @@ export const routeColumns = ({ setAct, showHistory }: ColumnTerms): Column<Opera
         <span>
           {version === highest_version ? words.version(version) : words.behind(version, highest_version)}
         </span>
-        <Text size="xs" c="dimmed" className="figures" title={signed_by}>
-          {words.signedBy(signed_by.slice(0, 8))}
-        </Text>
+        {signed_by !== null && (
+          <Text size="xs" c="dimmed" className="figures" title={signed_by}>
+            {words.signedBy(signed_by.slice(0, 8))}
+          </Text>
+        )}
       </Stack>
     ),
   },
@@ -134,14 +138,16 @@ export const routeColumns = ({ setAct, showHistory }: ColumnTerms): Column<Opera
 const RouteCell = ({ of: row }: { of: OperatedRoute }) => (
   <Stack gap={0}>
     <Text size="sm" fw={600} className="name">
-      {row.model}
+      {row.model ?? row.route}
     </Text>
     <Text size="xs" c="dimmed" className="name">
-      {row.provider} · {row.region} · {row.tier}
+      {[row.provider, row.region, row.tier].filter((one) => one !== null).join(" · ")}
     </Text>
-    <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
-      {words.perMillion(priceOf(row))}
-    </Text>
+    {row.price !== null && (
+      <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
+        {words.perMillion(priceOf(row))}
+      </Text>
+    )}
     <ExpiryLine of={row} />
   </Stack>
 );
@@ -159,7 +165,9 @@ const RouteMenu = ({
     </Menu.Target>
     <Menu.Dropdown>
       <Menu.Item onClick={() => showHistory(route)}>{words.history}</Menu.Item>
-      <Menu.Item onClick={() => setAct({ kind: "rates", model })}>{words.rates}</Menu.Item>
+      {model !== null && (
+        <Menu.Item onClick={() => setAct({ kind: "rates", model })}>{words.rates}</Menu.Item>
+      )}
       {state === "disabled" ? (
         <Menu.Item onClick={() => setAct({ kind: "enable", route })}>{words.enable}</Menu.Item>
       ) : (

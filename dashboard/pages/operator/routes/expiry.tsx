@@ -12,6 +12,10 @@ import { operatorRoutesTexts as words } from "./texts.ts";
 
 type OperatedRoute = Row<"GET /operator/routes">;
 
+/** One whose release can be read, or was before. */
+type Ending = OperatedRoute & { expires_at: string };
+const ends = (row: OperatedRoute): row is Ending => row.expires_at !== null;
+
 type Urgency = keyof typeof words.left;
 const LOOKS: Record<Urgency, { color: string; state: string }> = {
   over: { color: "red", state: "failed" },
@@ -25,12 +29,13 @@ function urgencyOf(expiresAt: string): Urgency | null {
   return leftMs <= 0 ? "over" : leftMs < DAY_MS ? "day" : leftMs < 7 * DAY_MS ? "week" : null;
 }
 
-const Urgent = ({ of }: { of: Pick<OperatedRoute, "expires_at"> }) => {
+const Urgent = ({ of }: { of: Pick<Ending, "expires_at"> }) => {
   const urgency = urgencyOf(of.expires_at);
   return urgency === null ? null : <StateBadge state={LOOKS[urgency].state} word={words.left[urgency]} />;
 };
 
 export function Expiry({ of }: { of: OperatedRoute }) {
+  if (!ends(of) || of.issued_at === null) return words.untold;
   const [from, to] = [Date.parse(of.issued_at), Date.parse(of.expires_at)];
   const percent = Math.min(100, Math.max(0, ((to - Date.now()) / (to - from)) * 100));
   const urgency = urgencyOf(of.expires_at);
@@ -56,7 +61,8 @@ const TONES: Record<Urgency, string> = {
 };
 
 /** The same as a line of the first cell, where its column has no room. */
-export function ExpiryLine({ of }: { of: Pick<OperatedRoute, "expires_at"> }) {
+export function ExpiryLine({ of }: { of: OperatedRoute }) {
+  if (!ends(of)) return null;
   const urgency = urgencyOf(of.expires_at);
   return (
     <Text size="xs" c={urgency === null ? "dimmed" : TONES[urgency]} hiddenFrom="sm">
@@ -68,11 +74,13 @@ export function ExpiryLine({ of }: { of: Pick<OperatedRoute, "expires_at"> }) {
 interface Day {
   /** `YYYY-MM-DD` */
   day: string;
-  routes: OperatedRoute[];
+  routes: Ending[];
 }
 
 export function Calendar({ routes }: { routes: readonly OperatedRoute[] }) {
-  const days = Map.groupBy(routes.toSorted(byExpiry), ({ expires_at }) => expires_at.slice(0, 10));
+  const days = Map.groupBy(routes.filter(ends).toSorted(byExpiry), ({ expires_at }) =>
+    expires_at.slice(0, 10),
+  );
   return (
     <Section title={words.calendar}>
       <Text size="sm" c="dimmed">
@@ -88,7 +96,7 @@ export function Calendar({ routes }: { routes: readonly OperatedRoute[] }) {
   );
 }
 
-const byExpiry = (a: OperatedRoute, b: OperatedRoute): number => (a.expires_at < b.expires_at ? -1 : 1);
+const byExpiry = (a: Ending, b: Ending): number => (a.expires_at < b.expires_at ? -1 : 1);
 
 const COLUMNS: Column<Day>[] = [
   {

@@ -67,6 +67,8 @@ export const operatorRoutesTexts = {
   enableHelp: "It serves from the next request on, if its release is fresh and its provider answers.",
   menu: (route: string) => `Actions for ${route}`,
   version: (version: number) => `version ${version}`,
+  unreadable: "its newest release is damaged in the store: publish a newer version, or restore a backup",
+  untold: "–",
   behind: (version: number, highest: number) => `version ${version} of ${highest}`,
   signedBy: (key: string) => `signed by ${key}…`,
   lifeLeft: (percent: string) => `${percent} % of its life is left`,

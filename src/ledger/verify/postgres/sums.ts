@@ -4,7 +4,7 @@ import { type Booked, ENDED, instantsOf } from "../booked.ts";
 import type { Findings } from "../findings.ts";
 import { int, textOrNull } from "../../cell.ts";
 import { type Asking, askOnce } from "../../postgres/query.ts";
-import { REVIVED_KEYS, wrongBalances } from "../told-elsewhere.ts";
+import { movedEnds, REVIVED_KEYS, wrongBalances } from "../told-elsewhere.ts";
 import { UNMARKED, WRONGLY_COUNTED } from "../../rate-running.ts";
 import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 
@@ -182,6 +182,16 @@ const CHECKS: readonly Check[] = [
     invariant: "I15 a key that ended stays so",
     rows: "SELECT count(*) FROM api_key",
     compared: REVIVED_KEYS,
+  },
+  {
+    invariant: "I15 a key ended when the audit log says",
+    rows: "SELECT count(*) FROM api_key WHERE revoked_at IS NOT NULL",
+    compared: movedEnds(
+      "strpos",
+      (ms) =>
+        `(CASE WHEN ${ms} / 3600000 BETWEEN 0 AND ${LAST_HOUR} THEN to_char(to_timestamp(${ms} / 1000) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS')
+          || '.' || lpad((${ms} % 1000)::text, 3, '0') || 'Z' END)`,
+    ),
   },
   {
     invariant: "I15 research requests have a valid entitlement",

@@ -5,7 +5,7 @@ import { type Booked, ENDED, instantsOf } from "../booked.ts";
 import type { Findings } from "../findings.ts";
 import { type Cell, int, textOrNull } from "../../cell.ts";
 import { saturatedSum } from "../../sqlite/saturated-sum.ts";
-import { REVIVED_KEYS, wrongBalances } from "../told-elsewhere.ts";
+import { movedEnds, REVIVED_KEYS, wrongBalances } from "../told-elsewhere.ts";
 import { UNMARKED, WRONGLY_COUNTED } from "../../rate-running.ts";
 import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 
@@ -163,6 +163,14 @@ const CHECKS: readonly Check[] = [
     invariant: "I15 a key that ended stays so",
     rows: "SELECT count(*) FROM api_key",
     violations: REVIVED_KEYS,
+  },
+  {
+    invariant: "I15 a key ended when the audit log says",
+    rows: "SELECT count(*) FROM api_key WHERE revoked_at IS NOT NULL",
+    violations: movedEnds(
+      "instr",
+      (ms) => `(strftime('%Y-%m-%dT%H:%M:%S', ${ms} / 1000, 'unixepoch') || printf('.%03dZ', ${ms} % 1000))`,
+    ),
   },
   {
     invariant: "I15 research requests have a valid entitlement",
