@@ -155,6 +155,9 @@ function fieldsOf(
       case "top_p":
         if (sampling.top_p !== undefined) fields["top_p"] = sampling.top_p;
         break;
+      case "system":
+        if (value !== "") fields["system"] = value; // no words are no system prompt, which the vendor refuses as one
+        break;
       case "top_k":
         if (sampling.topK) fields["top_k"] = value;
         break;
@@ -175,7 +178,8 @@ function fieldsOf(
 
 function outputOf(value: unknown, { effort }: NativeThoughts): JsonObject {
   const { effort: _said, ...rest } = isObject(value) ? value : {};
-  const output = { ...rest, ...(effort !== null && { effort }) };
+  const said = Object.entries(rest).filter(([, member]) => member !== null);
+  const output = { ...Object.fromEntries(said), ...(effort !== null && { effort }) };
   return Object.keys(output).length === 0 ? {} : { output_config: output };
 }
 
