@@ -90,7 +90,7 @@ async function serve(options: ServerOptions, request: Request, bun: BunServer): 
     const refusal = refusalFrom(error);
     options.refused(refusal.code);
     const { route: found, path } = arrived;
-    const format = found === null ? options.router.formatAt(path) : found.format;
+    const format = found === null ? options.router.formatAt(path, request.headers) : found.format;
     response = replyRefusal(arrived.requestId, refusal, format && { format });
   }
   options.cors.expose(request, response);
