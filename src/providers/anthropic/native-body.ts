@@ -20,6 +20,7 @@ import {
   TOOLS_OF_THE_VENDOR,
   UNREAD,
 } from "./request-body.ts";
+import { tellableStops } from "./stop-sequences.ts";
 import { isOn } from "./thinking.ts";
 import { isForced } from "./tools.ts";
 
@@ -34,6 +35,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
       "tool_choice",
       `cannot demand a tool of model ${echo(release.model)}: send \`auto\`, and say in the messages what to call.`,
     );
+  tellableStops(request, release.model);
   const said = saidOf(draft, native, { contract, drops: contract.bound && dialect.dropsUnbound });
   const { thoughts } = said;
   const sampling = samplingOf(draft, { contract, thoughts });
