@@ -70,6 +70,7 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
     "max_tokens",
     ({ request }, value) => {
       request.maxTokens = readInteger(value, null, "max_tokens");
+      if (request.maxTokens === 0) throw nothingPutOut();
       requireRange(request.maxTokens, { min: 1, max: Number.MAX_SAFE_INTEGER }, "integer", "max_tokens");
     },
   ],
@@ -189,6 +190,15 @@ function readDiagnostics({ request, unsent }: Draft, value: unknown): void {
   unsent.add("diagnostics");
   request.ignored.push("diagnostics");
 }
+
+/** The vendor fills its cache with such a call; the field is no optional one here, as the words for a range say. */
+const nothingPutOut = (): Refusal =>
+  refuse(
+    "integer_below_min_value",
+    null,
+    "max_tokens",
+    "must be at least 1: a call that only fills a cache is not open.",
+  );
 
 const tooManyStops = (most: number, where: string): Refusal =>
   refuse("array_above_max_length", null, "stop_sequences", `may hold at most ${most} strings${where}.`);
