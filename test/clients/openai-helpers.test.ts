@@ -57,6 +57,21 @@ describe.each(ON_EVERY_SHAPE.map(({ model }) => model))("%s", (model) => {
     });
   });
 
+  test("a prompt of responses is counted for nothing, and never below what is billed for it", async () => {
+    const asked = {
+      model,
+      input: [{ role: "user" as const, content: "How many tokens is this?" }],
+      instructions: "Be brief.",
+    };
+    const [before, held] = [calls(), await gateway.balance(customer)];
+    const counted = await client().responses.inputTokens.count(asked);
+    expect(counted.object).toBe("response.input_tokens");
+    expect([calls(), await gateway.balance(customer)]).toEqual([before, held]);
+    const { usage } = await client().responses.create(asked);
+    expect(counted.input_tokens).toBeGreaterThanOrEqual(usage?.input_tokens ?? Number.POSITIVE_INFINITY);
+    expect(counted.input_tokens).toBeLessThan(300);
+  });
+
   test("runTools streams, sums usage up, and goes on where a tool's arguments cannot be read", async () => {
     const get_weather = zodFunction({ name: "get_weather", parameters: City, function: () => "Rain" });
     const before = calls();
