@@ -11,7 +11,7 @@ import { withIds } from "./reply.ts";
 interface CountedSurface {
   /** Reads what is counted, and prints refusals. */
   format: Format;
-  print(tokens: number): string;
+  print: (tokens: number) => string;
 }
 
 const COUNTED: readonly CountedSurface[] = [

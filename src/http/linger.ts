@@ -18,7 +18,7 @@ export async function bodyPassed({ headers, bodyUsed, body }: Request): Promise<
   if (!closes && !bodyUsed) return;
   const reader = body.getReader();
   const until = performance.now() + LINGER_MS;
-  const silence = setTimeout(() => reader.cancel().catch(() => undefined), SILENCE_MS); // a read tells what broke it
+  const silence = setTimeout(() => void reader.cancel().catch(() => undefined), SILENCE_MS); // a read tells what broke it
   try {
     while (closes && performance.now() < until && !(await reader.read()).done) silence.refresh();
     await reader.cancel();

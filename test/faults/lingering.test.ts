@@ -81,11 +81,11 @@ const FRAMINGS: readonly Framing[] = ["declared", "chunked"];
 
 test.each(
   REFUSALS.flatMap(([what, status, code, how]) =>
-    FRAMINGS.map((framing) => [what, framing, status, code, how] as const),
+    FRAMINGS.map((framing) => [what, framing, { status, code, how: { ...how, framing } }] as const),
   ),
-)("%s, %s: the refusal is read whole", async (_what, framing, status, code, how) => {
+)("%s, %s: the refusal is read whole", async (_what, _framing, { status, code, how }) => {
   for (const connection of ["close", "TE, Close"]) {
-    const reply = await upload({ ...how, framing, connection, megabytes: 20 });
+    const reply = await upload({ ...how, connection, megabytes: 20 });
     expect([connection, reply.slice(0, 12)]).toEqual([connection, `HTTP/1.1 ${status}`]);
     const [, body = ""] = reply.split("\r\n\r\n");
     expect(JSON.parse(body)).toMatchObject({ error: { code } });
