@@ -19,15 +19,21 @@ type CredentialHeader = (typeof CREDENTIAL_HEADERS)[number];
 /** `either`: in one of them, or the same in both. */
 export type ShownIn = CredentialHeader | "either";
 
+/** An empty header shows nothing: clients send one whose key is set nowhere. */
+function saidIn(headers: Headers, name: CredentialHeader): string | null {
+  const value = headers.get(name);
+  return value === "" ? null : value;
+}
+
 /**
  * What a request shows, as an Authorization header would say it; null when it shows nothing. Management keys and the free
  * endpoints of `/v1` are shown in that very header. Throws `Refusal` 401 where two keys are shown.
  */
 export function authorizationOf(headers: Headers, shownIn: ShownIn = "authorization"): string | null {
-  const apiKey = shownIn === "authorization" ? null : headers.get("x-api-key");
+  const apiKey = shownIn === "authorization" ? null : saidIn(headers, "x-api-key");
   const asBearer = apiKey === null ? null : `Bearer ${apiKey}`;
   if (shownIn === "x-api-key") return asBearer;
-  const authorization = headers.get("authorization");
+  const authorization = saidIn(headers, "authorization");
   if (authorization === null || asBearer === null) return authorization ?? asBearer;
   if (authorization.replace(/^bearer +/i, "Bearer ") === asBearer) return authorization;
   throw new Refusal(

@@ -1,4 +1,4 @@
-// POST /v1/messages/count_tokens: how many tokens a prompt has, for nothing (surfaces.md §4). Agents shorten what they send by
+// POST /v1/messages/count_tokens and /v1/responses/input_tokens: how many tokens a prompt has, for nothing (surfaces.md §4). Agents shorten what they send by
 // it, so that it is never told too low: the provider's own count where the first route has one; ours, where its tokenizer is one of
 // ours; else the bound that would be held for. Nothing is held, and nothing written.
 import { MINUTE_MS } from "../domain/durations.ts";

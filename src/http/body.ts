@@ -1,6 +1,7 @@
 // Reads a request's body within the limits, before any effect: media type and size first, then the bytes, counted
 // (wire.md §6, hardening.md 47–53). Bodies are never inflated.
 import { Refusal } from "../domain/refusals.ts";
+import { bodyPassed } from "./linger.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import { networkOf } from "../lib/networks.ts";
 import type { BodyRooms, Uploads } from "../limits/uploads.ts";
@@ -53,6 +54,8 @@ export async function readCheckedBody(request: Request, terms: BodyTerms): Promi
     terms.received?.();
     return body;
   } catch (error) {
+    room.release(); // nothing of it is kept while the rest passes
+    await bodyPassed(request);
     throw error instanceof Refusal ? error : unreadable();
   } finally {
     room.release();
@@ -75,7 +78,7 @@ function checkType(headers: Headers): void {
     );
   }
   const encoding = headers.get("content-encoding");
-  if (encoding !== null && encoding.toLowerCase() !== "identity") {
+  if (encoding !== null && !["", "identity"].includes(encoding.toLowerCase())) {
     throw new Refusal(
       "unsupported_media_type",
       "Send the body without Content-Encoding; compressed bodies are not read.",
@@ -86,13 +89,13 @@ function checkType(headers: Headers): void {
   }
 }
 
-/** Takes room as it comes: what is only declared costs nothing, and keeps nobody out. */
+/** Takes room as it comes: what is only declared costs nothing, and keeps nobody out. Where it throws, the rest is still to come. */
 async function readCounted({ body }: Request, room: Room, { limitBytes }: BodyTerms): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   if (body === null) return new Uint8Array();
   let size = 0;
   try {
-    for await (const piece of body) {
+    for await (const piece of body.values({ preventCancel: true })) {
       pieces.push(piece);
       size += piece.byteLength;
       if (size > limitBytes) throw tooLarge(limitBytes);

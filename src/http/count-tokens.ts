@@ -1,31 +1,47 @@
-// POST /v1/messages/count_tokens: bytes in, a number out. What is counted is `gateway/count-tokens`.
+// How many tokens a prompt has, on the surfaces whose clients ask: bytes in, a number out. What is counted is `gateway/count-tokens`.
 import { isJsonObject } from "../domain/read-value.ts";
 import { type CountTokensPorts, PromptCounts } from "../gateway/count-tokens.ts";
 import type { Format } from "../gateway/formats/format.ts";
 import { messages } from "../gateway/formats/messages/messages.ts";
+import { responses } from "../gateway/formats/responses/responses.ts";
 import type { Handler } from "./context.ts";
 import { type QuestionPorts, questionOf } from "./question.ts";
 import { withIds } from "./reply.ts";
 
-/** A message that is not answered needs no maximum. */
-const counted: Format = {
-  ...messages,
-  path: `${messages.path}/count_tokens`,
-  parse: (body, header) => messages.parse(isJsonObject(body) ? { max_tokens: 1, ...body } : body, header),
-};
+interface CountedSurface {
+  /** Reads what is counted, and prints refusals. */
+  format: Format;
+  print: (tokens: number) => string;
+}
 
-export const COUNT_TOKENS_PATH = counted.path;
+const COUNTED: readonly CountedSurface[] = [
+  {
+    format: {
+      ...messages,
+      path: `${messages.path}/count_tokens`,
+      // A message that is not answered needs no maximum.
+      parse: (body, header) => messages.parse(isJsonObject(body) ? { max_tokens: 1, ...body } : body, header),
+    },
+    print: (tokens) => `{"input_tokens":${tokens}}`,
+  },
+  {
+    format: { ...responses, path: `${responses.path}/input_tokens` },
+    print: (tokens) => `{"object":"response.input_tokens","input_tokens":${tokens}}`,
+  },
+];
 
-export function messageTokens(ports: QuestionPorts & { complete: CountTokensPorts }): Handler {
+/** By path; what may be counted at once, they share. */
+export function tokenCounts(
+  ports: QuestionPorts & { complete: CountTokensPorts },
+): { path: string; format: Format; handler: Handler }[] {
   const counts = new PromptCounts(ports.complete);
-  return async (context) => {
-    const tokens = await counts.count(questionOf(counted, context, ports));
-    return new Response(`{"input_tokens":${tokens}}`, {
-      headers: withIds(
-        { "content-type": "application/json", "cache-control": "no-store" },
-        messages,
-        context.requestId,
-      ),
-    });
-  };
+  return COUNTED.map(({ format, print }) => ({
+    path: format.path,
+    format,
+    handler: async (context) => {
+      const tokens = await counts.count(questionOf(format, context, ports));
+      const headers = { "content-type": "application/json", "cache-control": "no-store" };
+      return new Response(print(tokens), { headers: withIds(headers, format, context.requestId) });
+    },
+  }));
 }

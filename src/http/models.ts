@@ -10,6 +10,7 @@ import { REQUEST_FIELDS } from "../domain/request-fields.ts";
 import type { Release, RouteState } from "../domain/release.ts";
 import { printTime } from "../domain/print.ts";
 import { puttingOut } from "../gateway/prepared-request.ts";
+import { VERSION_HEADER } from "../gateway/formats/messages/beta-names.ts";
 import { messages } from "../gateway/formats/messages/messages.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import {
@@ -68,7 +69,7 @@ function inEitherForm(ports: ModelsPorts, print: { openAi: PrintModels; anthropi
     );
   const [openAi, anthropic] = [answer(print.openAi, "authorization"), answer(print.anthropic, "either")];
   return async (context) => {
-    if (context.request.headers.get("anthropic-version") === null) return openAi(context);
+    if (context.request.headers.get(VERSION_HEADER) === null) return openAi(context);
     try {
       return await anthropic(context);
     } catch (error) {

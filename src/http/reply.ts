@@ -19,7 +19,7 @@ export function replyJson(context: HttpContext, value: unknown, status = 200): R
 }
 
 /** What an error answer needs of a surface. What is no surface speaks like chat completions. */
-export type ErrorFormat = Pick<Format, "printError" | "idHeader">;
+export type ErrorFormat = Pick<Format, "printError" | "idHeader" | "clientHeader">;
 
 /** Adds those by which a request is found again to an answer's own headers, which nobody else holds. */
 export function withIds(

@@ -54,11 +54,18 @@ export class Router {
     });
   }
 
-  /** In which form a path without a route is refused: that of the surface at it or above it; undefined where there is none. */
-  formatAt(path: string): ErrorFormat | undefined {
-    for (const { path: root, format } of this.routes)
-      if (format !== undefined && (path === root || path.startsWith(`${root}/`))) return format;
-    return undefined;
+  /**
+   * In which form a path without a route is refused: that of the surface at it or above it, else of the one whose clients are
+   * known by a header; undefined where there is none.
+   */
+  formatAt(path: string, headers: Headers): ErrorFormat | undefined {
+    const formats = this.routes.flatMap(({ path: root, format }) =>
+      format === undefined ? [] : [{ root, format }],
+    );
+    const at = formats.find(({ root }) => path === root || path.startsWith(`${root}/`));
+    const theirs = ({ format: { clientHeader } }: (typeof formats)[number]): boolean =>
+      clientHeader !== undefined && headers.has(clientHeader);
+    return (at ?? formats.find(theirs))?.format;
   }
 
   /** The methods of a path, HEAD and OPTIONS included; empty when there is no such path. */
@@ -83,12 +90,13 @@ export class Router {
   }
 
   private unknownUrl(path: string): Refusal {
-    const [, wanted = ""] = ELSEWHERE.exec(path) ?? [];
+    const [, wanted = ""] = path.startsWith(`${CHAT}/`) ? [] : (ELSEWHERE.exec(path) ?? []);
     const hint = wanted === "" ? this.whatThereIs(path) : this.hintFor(wanted.split("/")[0] ?? "");
     return new Refusal("unknown_url", `There is nothing at this URL.${hint}`);
   }
 
   private whatThereIs(path: string): string {
+    if (path.startsWith(`${CHAT}/`)) return NOT_STORED;
     if (path !== API && !path.startsWith(`${API}/`)) return ` The base URL of this API is ${this.baseUrl()}.`;
     const surfaces = this.routes.filter(({ surface }) => surface !== undefined);
     const names = surfaces.map(({ path: at }) => at.slice(API.length + 1)).join(", ");
@@ -106,6 +114,9 @@ export class Router {
 }
 
 const API = "/v1";
+const CHAT = `${API}/chat/completions`;
+const NOT_STORED =
+  " Chat completions are not stored, so none is found by its id: GET /v1/generation?id= tells what became of a request.";
 
 /** What clients of other surfaces call, with or without the version before it. */
 const ELSEWHERE =

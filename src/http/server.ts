@@ -8,6 +8,7 @@ import type { AccessLog } from "./access-log.ts";
 import type { ClientAddress } from "./client-address.ts";
 import type { HttpContext } from "./context.ts";
 import type { Cors } from "./cors.ts";
+import { bodyPassed } from "./linger.ts";
 import { refusalFrom, replyRefusal } from "./reply.ts";
 import { foldPath, type Route, type Router } from "./router.ts";
 
@@ -42,6 +43,8 @@ export interface Listening {
   stop(how: "drain" | "cut"): Promise<void>;
 }
 
+/** The statuses of refusals. */
+const REFUSED_FROM = 400;
 const ABSOLUTE = /^https?:\/\//;
 const PLAIN_HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
@@ -90,12 +93,13 @@ async function serve(options: ServerOptions, request: Request, bun: BunServer): 
     const refusal = refusalFrom(error);
     options.refused(refusal.code);
     const { route: found, path } = arrived;
-    const format = found === null ? options.router.formatAt(path) : found.format;
+    const format = found === null ? options.router.formatAt(path, request.headers) : found.format;
     response = replyRefusal(arrived.requestId, refusal, format && { format });
   }
   options.cors.expose(request, response);
   options.access.note(response, arrived, arrived.route?.surface ?? null);
   if (!arrived.goesOn) arrived.keepAlive();
+  if (response.status >= REFUSED_FROM) await bodyPassed(request);
   return response;
 }
 

@@ -5,8 +5,8 @@ import type { Reader } from "../ledger/ledger.ts";
 import type { Handler } from "./context.ts";
 import { withKey } from "./inference-door.ts";
 
-/** Operations of the vendor's that are not open here; they name no response. */
-const NOT_OPEN = new Set(["compact", "input_tokens"]);
+/** An operation of the vendor's that is not open here; it names no response. */
+const NOT_OPEN = "compact";
 
 const WHOLE = "send the whole conversation as `input` items";
 
@@ -14,7 +14,7 @@ const WHOLE = "send the whole conversation as `input` items";
 export const storedResponses = ({ ledger }: { ledger: Reader }): Handler =>
   withKey(ledger, ({ rest, request }) => {
     const [id = ""] = rest.split("/");
-    if (request.method === "POST" && NOT_OPEN.has(rest))
+    if (request.method === "POST" && rest === NOT_OPEN)
       throw new Refusal(
         "unknown_url",
         `There is no operation \`${rest}\` here. Use POST /v1/responses, and ${WHOLE}; POST /v1/responses/quote tells what a request may cost.`,

@@ -5,8 +5,7 @@ import type { CompletePorts } from "../gateway/complete.ts";
 import type { Format } from "../gateway/formats/format.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
 import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
-import { messages } from "../gateway/formats/messages/messages.ts";
-import { COUNT_TOKENS_PATH, messageTokens } from "../http/count-tokens.ts";
+import { tokenCounts } from "../http/count-tokens.ts";
 import { surface } from "../http/surface.ts";
 import type { Handler } from "../http/context.ts";
 import { credits } from "../http/credits.ts";
@@ -67,13 +66,7 @@ export function httpRoutes(ports: RoutePorts): Route[] {
   const open = { door: "public", methods: ["GET"] } as const;
   return [
     ...ports.formats.flatMap((format) => surfaceRoutes(ports, format)),
-    {
-      path: COUNT_TOKENS_PATH,
-      door: "inference",
-      methods: ["POST"],
-      format: messages,
-      handler: messageTokens(ports),
-    },
+    ...tokenCounts(ports).map((counted) => ({ ...counted, door: "inference", methods: ["POST"] }) as const),
     {
       path: "/v1/responses/*",
       door: "inference",

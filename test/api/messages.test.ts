@@ -180,7 +180,9 @@ test("what is refused is refused by name, in the vendor's envelope, and nothing 
     ["speed", "fast"],
     ["inference_geo", "us"],
     ["container", "c"],
-    ["mcp_servers", []],
+    ["mcp_servers", [{ type: "url", url: "https://tools.example", name: "t" }]],
+    ["compaction", { type: "summarize" }],
+    ["fallback_credit_token", "t"],
     ["thread", { type: "create" }],
   ] as const)
     expect(await refused({ ...ASKED, [name]: value })).toEqual([400, bad, "unsupported_parameter", name]);
@@ -227,6 +229,13 @@ test("what is refused is refused by name, in the vendor's envelope, and nothing 
     bad,
     "invalid_request",
     "messages[1].content[0].id",
+  ]);
+  const format = { type: "json_schema", schema: { type: "object" } };
+  expect(await refused({ ...ASKED, model: "plain-1", output_config: { format } })).toEqual([
+    400,
+    bad,
+    "unsupported_value",
+    "output_config.format",
   ]);
   const thinking = { type: "enabled", budget_tokens: 2048 };
   expect(await refused({ ...ASKED, thinking })).toEqual([400, bad, "unsupported_value", "thinking"]);

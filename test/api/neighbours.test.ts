@@ -41,7 +41,7 @@ test("clients of the Messages API are told where it is", async () => {
   }
 });
 
-test.each(["/v1/files", "/v1/audio/speech", "/v1/chat/completions/chatcmpl-1", "/v1"])(
+test.each(["/v1/files", "/v1/audio/speech", "/v1"])(
   "%s is 404 and says what there is, not that the base URL is wrong",
   async (path) => {
     const answer = await fetch(`${gateway.url}${path}`, { method: "POST", body: "{}" });
@@ -52,6 +52,33 @@ test.each(["/v1/files", "/v1/audio/speech", "/v1/chat/completions/chatcmpl-1", "
     );
   },
 );
+
+test("a completion that is asked for by its id was not stored, which is said, with where to look", async () => {
+  for (const path of ["/chatcmpl-1", "/chatcmpl-1/messages"]) {
+    const answer = await gateway.get<{ error: { code: string; message: string } }>(
+      customer,
+      `/v1/chat/completions${path}`,
+    );
+    expect([answer.status, answer.json.error.code]).toEqual([404, "unknown_url"]);
+    expect(answer.json.error.message).toContain("Chat completions are not stored");
+    expect(answer.json.error.message).toContain("GET /v1/generation?id=");
+  }
+});
+
+test("Anthropic's clients read what is refused in their own form on every path", async () => {
+  const headers = { "anthropic-version": "2023-06-01" };
+  for (const path of ["/v1/files", "/v1/skills", "/v1/v1/messages"]) {
+    const answer = await fetch(`${gateway.url}${path}`, { headers });
+    const body = (await answer.json()) as { type: string; error: object; request_id: string };
+    expect([answer.status, body]).toMatchObject([
+      404,
+      { type: "error", error: { type: "not_found_error", code: "unknown_url" } },
+    ]);
+    expect(answer.headers.get("request-id")).toBe(body.request_id);
+  }
+  const plain = await fetch(`${gateway.url}/v1/chat/completions/x`, { headers });
+  expect((await plain.json()) as object).toHaveProperty("error.request_id"); // the surface's own form stands before
+});
 
 const hello = { model: MODEL.model, messages: [{ role: "user", content: "Say hello" }] };
 interface Logprobs {

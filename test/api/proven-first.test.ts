@@ -101,6 +101,7 @@ describe.each(STORES)("on %s", (store) => {
     ["POST /v1/messages", async () => forged(), 401],
     ["POST /v1/messages/count_tokens", async () => forged(), 401],
     ["POST /v1/messages/count_tokens", async () => (await revoked()).secret, 401],
+    ["POST /v1/responses/input_tokens", async () => forged(), 401],
     ["POST /v1/chat/completions", async () => (await revoked()).secret, 401],
     ["POST /v1/chat/completions/quote", async () => (await revoked()).secret, 401],
     ["POST /v1/chat/completions", async () => null, 401],

@@ -34,7 +34,7 @@ const BODIES: Record<string, object> = {
 };
 const WORDS = FORMATS.filter(({ path }) => path in BODIES).map(({ path }) => path);
 const MODELS = ON_EVERY_SHAPE.map(({ model }) => model);
-const PATHS = [...WORDS, "/v1/messages/count_tokens"];
+const PATHS = [...WORDS, "/v1/messages/count_tokens", "/v1/responses/input_tokens"];
 
 const post = (path: string, body: object): Promise<Response> =>
   fetch(`${gateway.url}${path}`, {
@@ -49,7 +49,7 @@ async function ask(path: string, body: object): Promise<[status: number, code: u
   return [response.status, error?.code, error?.param];
 }
 
-const bodyOf = (path: string): object => BODIES[path.replace("/count_tokens", "")] ?? {};
+const bodyOf = (path: string): object => BODIES[path.replace(/\/(?:count|input)_tokens$/, "")] ?? {};
 
 const sensitive = [...REFUSED_FIELDS].filter(
   ([, { code }]) => code === "raw_token_ids_not_allowed" || code === "runtime_adapter_not_allowed",

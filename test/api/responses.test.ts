@@ -293,7 +293,6 @@ test.each([
   ["GET", "/resp_1/input_items", "response_not_found"],
   ["POST", "/resp_1", "response_not_found"],
   ["POST", "/compact", "unknown_url"],
-  ["POST", "/input_tokens", "unknown_url"],
 ])("%s %s: there is no such operation, and what to do instead", async (method, path, code) => {
   const init = { method, headers: { authorization: `Bearer ${customer.secret}` } };
   const response = await fetch(`${gateway.url}/v1/responses${path}`, init);

@@ -69,6 +69,8 @@ describe("answered by the parser, before any handler", () => {
     ["21 HTTP/3.0", () => head("GET /healthz HTTP/3.0", "Host: x"), [400, 505]],
     ["23 headers over 16 KiB", () => post(`X-A: ${"a".repeat(17_000)}`), [431]],
     ["24 more than 200 headers", () => post(...Array.from({ length: 250 }, (_, n) => `X-${n}: a`)), [431]],
+    ["trailers behind a body", () => `${chunked()}2\r\n{}\r\n0\r\nX-A: b\r\n\r\n`, [400]],
+    ["an empty line before a request", () => `\r\n${get("/healthz")}`, [400]],
     ["27 unknown method", () => head("BREW /healthz HTTP/1.1", "Host: x"), [0, 400, 405, 501]],
   ])("%s", async (_, send, statuses) => {
     const calls = gateway.simulator.bill().length;

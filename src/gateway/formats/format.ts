@@ -19,6 +19,8 @@ export interface Format {
   readonly object: string;
   /** A header that names the request beside `x-request-id`, for clients that read no other; null: none. */
   readonly idHeader: string | null;
+  /** What its clients send on every path, also on those that nobody serves; left out where they send nothing of the kind. */
+  readonly clientHeader?: string;
   /** Where its clients put the key; CORS lets browsers send it, too. */
   readonly credentialHeader: ShownIn;
   /**

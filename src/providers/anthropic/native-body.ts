@@ -20,6 +20,7 @@ import {
   TOOLS_OF_THE_VENDOR,
   UNREAD,
 } from "./request-body.ts";
+import { tellableStops } from "./stop-sequences.ts";
 import { isOn } from "./thinking.ts";
 import { isForced } from "./tools.ts";
 
@@ -34,6 +35,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
       "tool_choice",
       `cannot demand a tool of model ${echo(release.model)}: send \`auto\`, and say in the messages what to call.`,
     );
+  tellableStops(request, release.model);
   const said = saidOf(draft, native, { contract, drops: contract.bound && dialect.dropsUnbound });
   const { thoughts } = said;
   const sampling = samplingOf(draft, { contract, thoughts });
@@ -155,6 +157,9 @@ function fieldsOf(
       case "top_p":
         if (sampling.top_p !== undefined) fields["top_p"] = sampling.top_p;
         break;
+      case "system":
+        if (value !== "") fields["system"] = value; // no words are no system prompt, which the vendor refuses as one
+        break;
       case "top_k":
         if (sampling.topK) fields["top_k"] = value;
         break;
@@ -175,7 +180,8 @@ function fieldsOf(
 
 function outputOf(value: unknown, { effort }: NativeThoughts): JsonObject {
   const { effort: _said, ...rest } = isObject(value) ? value : {};
-  const output = { ...rest, ...(effort !== null && { effort }) };
+  const said = Object.entries(rest).filter(([, member]) => member !== null);
+  const output = { ...Object.fromEntries(said), ...(effort !== null && { effort }) };
   return Object.keys(output).length === 0 ? {} : { output_config: output };
 }
 

@@ -40,7 +40,7 @@ test("everything that this shape has a word for, in its words", () => {
       ],
       tools,
       toolChoice: "required",
-      stop: ["END", "\n"],
+      stop: ["END", "\nEND"],
       stream: true,
       forwarded: { top_p: 0.5, seed: 7, parallel_tool_calls: false },
       identifiers: { user: "raw@example.com" },
@@ -82,7 +82,7 @@ test("everything that this shape has a word for, in its words", () => {
     },
     temperature: 0.25,
     top_p: 0.5,
-    stop_sequences: ["END"],
+    stop_sequences: ["END", "\nEND"],
     metadata: { user_id: "hmac" },
     stream: true,
     max_tokens: CEILING,
@@ -100,9 +100,10 @@ test("schemas keep numbers that no double holds", () => {
 
 test("what it has no word for is named, or refused where the answer would differ", () => {
   const forwarded = { seed: 7, verbosity: "high", frequency_penalty: 1 } as const;
-  const { ignored } = prepared({ forwarded, identifiers: { prompt_cache_key: "k", user: "u" }, stop: [" "] });
-  expect(ignored).toEqual(["seed", "verbosity", "frequency_penalty", "prompt_cache_key", "stop"]);
+  const { ignored } = prepared({ forwarded, identifiers: { prompt_cache_key: "k", user: "u" } });
+  expect(ignored).toEqual(["seed", "verbosity", "frequency_penalty", "prompt_cache_key"]);
   expect(() => prepared({ responseFormat: { type: "json_object" } })).toThrow(Refusal);
+  expect(() => prepared({ stop: ["END", " \n"] })).toThrow("`stop[1]` is of blanks alone");
   for (const field of ["n", "logprobs", "logit_bias"] as const) {
     expect(OPTIONAL_FIELDS).toContain(field);
     expect(CLAUDE_FIELDS).not.toContain(field);

@@ -8,6 +8,7 @@ import { type Markable, settleMarks } from "./cache-marks.ts";
 import { type Contract, contractOf } from "./contracts.ts";
 import { type Block, type Conversation, conversationOf } from "./messages.ts";
 import { OPENING, type Turn } from "../turns.ts";
+import { tellableStops } from "./stop-sequences.ts";
 import { isOn, type Thoughts, thoughtsFor } from "./thinking.ts";
 import { claudeTools, formatOf, isForced } from "./tools.ts";
 
@@ -57,7 +58,7 @@ export function claudeBody(draft: CallDraft, dialect: ClaudeDialect): OutgoingBo
       files: request.files,
     },
     text: () => textOf(priced),
-    ignored: [...unknownFields(request), ...spoken.ignored, ...blankStops(request)],
+    ignored: [...unknownFields(request), ...spoken.ignored],
     thinks: (ceiling) => isOn(thoughts, ceiling),
     print: (ceiling) => (printed ?? JSON.stringify(fields)).slice(0, -1) + printEnd(thoughts, ceiling),
     sent: () => {
@@ -116,7 +117,7 @@ function bodyFields(
     ...(thoughts.effort !== null && { effort: thoughts.effort }),
     ...(format !== null && { format }),
   };
-  const stops = request.stop.filter((stop) => stop.trim() !== "");
+  const stops = tellableStops(request, release.model);
   return {
     ...(dialect.versionInBody === null
       ? { model: release.upstreamModel }
@@ -170,10 +171,6 @@ const unknownFields = ({ forwarded, identifiers }: ChatRequest): string[] =>
   [...Object.keys(forwarded), ...Object.keys(identifiers)].filter(
     (name) => !CLAUDE_FIELDS.some((field) => field === name),
   );
-
-/** The vendor takes no stop sequence of blanks alone. */
-const blankStops = ({ stop }: ChatRequest): string[] =>
-  stop.some((text) => text.trim() === "") ? ["stop"] : [];
 
 /** What is printed last, with the brace that closes the body. */
 export function printEnd(thoughts: Thoughts, ceiling: number): string {

@@ -26,7 +26,7 @@ test("everything that this shape has a word for, in its words", () => {
       ],
       tools,
       toolChoice: "required",
-      stop: ["END", "\n"],
+      stop: ["END", "\nEND"],
       stream: true,
       forwarded: { top_p: 0.5, seed: 7 },
       responseFormat: {
@@ -68,7 +68,7 @@ test("everything that this shape has a word for, in its words", () => {
       },
     },
     guardrailConfig: { guardrailIdentifier: "gr-1", guardrailVersion: "3" },
-    inferenceConfig: { maxTokens: 4096, temperature: 0.25, topP: 0.5, stopSequences: ["END"] },
+    inferenceConfig: { maxTokens: 4096, temperature: 0.25, topP: 0.5, stopSequences: ["END", "\nEND"] },
   });
 });
 
@@ -76,9 +76,12 @@ test("what it has no word for is named, or refused where the answer would differ
   const { ignored } = prepared({
     forwarded: { seed: 7, parallel_tool_calls: false },
     identifiers: { user: "u" },
-    stop: [" "],
   });
-  expect(ignored).toEqual(["seed", "parallel_tool_calls", "user", "stop"]);
+  expect(ignored).toEqual(["seed", "parallel_tool_calls", "user"]);
+  expect(() => prepared({ stop: ["\n"] }, { model: "anthropic.claude-opus-4-5-v1:0" })).toThrow(
+    "of blanks alone",
+  );
+  expect(prepared({ stop: ["\n"] }).print(64)).toContain(String.raw`"stopSequences":["\n"]`);
   expect(() => prepared({ responseFormat: { type: "json_object" } })).toThrow(Refusal);
   const image = (url: string): Message => user([{ type: "image_url", image_url: { url } }]);
   expect(() => prepared({ messages: [image("https://pictures.test/a.png")], images: 1 })).toThrow(Refusal);

@@ -4,6 +4,7 @@ import type { ChatRequest, ToolDefinition } from "../../domain/chat-request.ts";
 import { echo, refuse } from "../../domain/read-value.ts";
 import type { OptionalField } from "../../domain/request-fields.ts";
 import { type Markable, markOf } from "../anthropic/cache-marks.ts";
+import { tellableStops } from "../anthropic/stop-sequences.ts";
 import { formatOf, isForced } from "../anthropic/tools.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
@@ -47,6 +48,7 @@ export function converseBody(draft: CallDraft, dialect: ConverseDialect): Outgoi
     lost: conversation.lost,
     forced: isForced(request),
   });
+  if (family === "claude") tellableStops(request, release.model);
   const spoken = samplingOf(draft, reasoning);
   const turns = reasoning.recalls ? conversation.turns : withoutReasoning(conversation.turns);
   const specs = tools.map((tool) => specOf(tool, release.capabilities.json_schema));
@@ -154,26 +156,21 @@ function samplingOf({ request, temperature }: CallDraft, { on, contract }: Reaso
   const none = contract !== null && (on || contract.sampling === "none");
   const warm = !none && temperature !== null;
   const top = !none && top_p !== undefined && !(warm && contract?.sampling === "either");
-  const stops = stopsOf(request);
   return {
     fields: {
       ...(warm && { temperature }),
       ...(top && { topP: top_p }),
-      ...stops,
+      ...stopsOf(request),
     },
     ignored: [
       ...(request.temperature !== null && request.temperature !== 1 && !warm ? ["temperature"] : []),
       ...(top_p !== undefined && !top ? ["top_p"] : []),
-      ...((stops.stopSequences ?? []).length < request.stop.length ? ["stop"] : []),
     ],
   };
 }
 
-/** The vendor takes no stop sequence of blanks alone. */
-function stopsOf({ stop }: ChatRequest): { stopSequences?: string[] } {
-  const stopSequences = stop.filter((text) => text.trim() !== "");
-  return stopSequences.length === 0 ? {} : { stopSequences };
-}
+const stopsOf = ({ stop }: ChatRequest): { stopSequences?: string[] } =>
+  stop.length === 0 ? {} : { stopSequences: stop };
 
 const unknownFields = ({ forwarded, identifiers }: ChatRequest): string[] =>
   [...Object.keys(forwarded), ...Object.keys(identifiers)].filter(

@@ -15,7 +15,7 @@ import {
   isPresent,
   type JsonObject,
 } from "../../../domain/read-value.ts";
-import { REFUSED_FIELDS } from "./refused-fields.ts";
+import { REFUSED_FIELDS, saysNothing } from "./refused-fields.ts";
 import { Refusal } from "../../../domain/refusals.ts";
 
 export interface ParsedChat {
@@ -45,7 +45,7 @@ function refuseField(name: string, value: unknown): void {
     const text = `Unknown parameter: ${echo(name)}. Remove it, or check its spelling.`;
     throw new Refusal("unknown_parameter", text, { param: clip(name) });
   }
-  if (!isPresent(value)) return;
+  if (saysNothing(value, refused)) return;
   if (name === "prompt" && isArrayOfIntegers(value)) throw rawTokenIds(null, name);
   throw new Refusal(refused.code, `\`${name}\` ${refused.text}`, { param: name });
 }

@@ -100,13 +100,19 @@ for (const [fields, expected] of REFUSED) {
   });
 }
 
-test("every field that is refused by name keeps its code, and null counts as absent for it", () => {
+test("every field that is refused by name keeps its code; null, and a default spelled out, count as absent for it", () => {
   expect(REFUSED_FIELDS.size).toBe(60);
-  for (const [name, { code }] of REFUSED_FIELDS) {
-    expect(verdict(bodyWith({ [name]: {} }))).toBe(`${code} ${name}`);
-    expect(verdict(bodyWith({ [name]: false }))).toBe(`${code} ${name}`);
-    expect(verdict(bodyWith({ [name]: null }))).toBe("accepted");
+  for (const [name, { code, defaults = [] }] of REFUSED_FIELDS) {
+    for (const value of [{}, false, ["x"]].filter((one) => !defaults.includes(one)))
+      expect(verdict(bodyWith({ [name]: value }))).toBe(`${code} ${name}`);
+    for (const value of [null, ...defaults]) expect(verdict(bodyWith({ [name]: value }))).toBe("accepted");
   }
+});
+
+test("raw token ids and adapters have no default that says nothing; older words of OpenAI's schema do", () => {
+  const defaults = [...REFUSED_FIELDS].flatMap(([name, row]) => (row.defaults === undefined ? [] : [name]));
+  const older = ["functions", "function_call"];
+  expect(defaults).toEqual([...older, "best_of", "use_beam_search", "ignore_eos", "min_tokens", "top_k"]);
 });
 
 test("the refused fields of the hardening list have the codes it asks for", () => {

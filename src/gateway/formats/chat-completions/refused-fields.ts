@@ -1,12 +1,19 @@
 // Top-level fields that are refused by name (wire.md §1.1 and §1.3), each with the code its family gets and what to
-// do instead. `null` is absent for these too. Every other name that is not in `chat-fields.ts` is refused as unknown.
+// do instead. `null` is absent for these too, and so is a default spelled out. Every other name that is not in `chat-fields.ts` is refused as unknown.
+import { isPresent } from "../../../domain/read-value.ts";
 import type { RefusalCode } from "../../../domain/refusals.ts";
 
 export interface RefusedField {
   code: RefusalCode;
   /** The rest of the message, after the field's name. */
   text: string;
+  /** Values that say no more than its absence: clients spell defaults out. */
+  defaults?: readonly unknown[];
 }
+
+/** Of a field that is refused: `null`, or a default spelled out, is as good as absent. */
+export const saysNothing = (value: unknown, { defaults = [] }: Pick<RefusedField, "defaults">): boolean =>
+  !isPresent(value) || defaults.some((one) => JSON.stringify(one) === JSON.stringify(value));
 
 interface Family extends RefusedField {
   names: string;
@@ -28,11 +35,17 @@ const FAMILIES: Family[] = [
       ec_transfer_params cache_salt priority request_id truncate_prompt_tokens echo add_generation_prompt
       continue_final_message`,
   },
-  { code: "unsupported_parameter", text: "is deprecated. Use `tools` instead.", names: "functions" },
+  {
+    code: "unsupported_parameter",
+    text: "is deprecated. Use `tools` instead.",
+    names: "functions",
+    defaults: [[]],
+  },
   {
     code: "unsupported_parameter",
     text: "is deprecated. Use `tool_choice` instead.",
     names: "function_call",
+    defaults: ["none"],
   },
   {
     code: "unsupported_parameter",
@@ -47,7 +60,26 @@ const FAMILIES: Family[] = [
   {
     code: "unknown_parameter",
     text: "is not a parameter here. Remove it.",
-    names: "best_of use_beam_search ignore_eos min_tokens top_k",
+    names: "best_of",
+    defaults: [1],
+  },
+  {
+    code: "unknown_parameter",
+    text: "is not a parameter here. Remove it.",
+    names: "use_beam_search ignore_eos",
+    defaults: [false],
+  },
+  {
+    code: "unknown_parameter",
+    text: "is not a parameter here. Remove it.",
+    names: "min_tokens",
+    defaults: [0],
+  },
+  {
+    code: "unknown_parameter",
+    text: "is not a parameter here. Remove it.",
+    names: "top_k",
+    defaults: [0, -1],
   },
   {
     code: "unknown_parameter",
@@ -57,7 +89,7 @@ const FAMILIES: Family[] = [
 ];
 
 export const REFUSED_FIELDS: ReadonlyMap<string, RefusedField> = new Map(
-  FAMILIES.flatMap(({ names, code, text }) =>
-    names.split(/\s+/).map((name) => [name, { code, text }] as const),
+  FAMILIES.flatMap(({ names, ...refused }) =>
+    names.split(/\s+/).map((name): [string, RefusedField] => [name, refused]),
   ),
 );

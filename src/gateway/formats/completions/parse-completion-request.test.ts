@@ -92,7 +92,29 @@ test("what only chat completions take is said to be theirs", () => {
   const own = ["messages", "tools", "response_format", "max_completion_tokens", "store"];
   for (const name of own) {
     expect(CHAT_FIELDS.has(name)).toBe(true);
-    expect(refusalOf({ [name]: [] })).toEqual(["unknown_parameter", name]);
+    expect(refusalOf({ [name]: [1] })).toEqual(["unknown_parameter", name]);
+  }
+});
+
+const SPELLED_OUT: [name: string, byDefault: unknown, said: unknown][] = [
+  ["store", false, true],
+  ["metadata", {}, { team: "a" }],
+  ["service_tier", "auto", "default"],
+  ["tools", [], [{ type: "function", function: { name: "f" } }]],
+  ["tool_choice", "auto", "required"],
+  ["response_format", { type: "text" }, { type: "json_object" }],
+  ["modalities", ["text"], ["text", "audio"]],
+  ["parallel_tool_calls", true, false],
+  ["verbosity", "medium", "low"],
+];
+
+test("a default of chat completions spelled out is accepted like its absence; what says something is not", () => {
+  for (const [name, byDefault, said] of SPELLED_OUT) {
+    expect(parseCompletionRequest({ ...ASKED, [name]: byDefault })).toEqual({
+      request: WHOLE,
+      includeUsage: false,
+    });
+    expect(refusalOf({ [name]: said })).toEqual(["unknown_parameter", name]);
   }
 });
 

@@ -1,5 +1,6 @@
 // From a decoded body to a ChatRequest of one user turn, or to the refusal of its first wrong field. What this surface shares
 // with chat completions is read by the very same readers.
+import { isDeepStrictEqual } from "node:util";
 import { type ChatRequest, emptyRequest } from "../../../domain/chat-request.ts";
 import {
   clip,
@@ -17,7 +18,7 @@ import { Refusal } from "../../../domain/refusals.ts";
 import { CHAT_FIELDS, type Draft, type FieldReader } from "../chat-completions/chat-fields.ts";
 import { isArrayOfIntegers, rawTokenIds } from "../chat-completions/parse-content.ts";
 import { reduceThinking } from "../chat-completions/parse-thinking.ts";
-import { REFUSED_FIELDS } from "../chat-completions/refused-fields.ts";
+import { REFUSED_FIELDS, saysNothing } from "../chat-completions/refused-fields.ts";
 
 export interface ParsedCompletion {
   request: ChatRequest;
@@ -64,7 +65,7 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map([
 /** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
 export function parseCompletionRequest(body: unknown): ParsedCompletion {
   if (!isJsonObject(body)) throw new Refusal("invalid_request", "The request body must be one JSON object.");
-  const draft: Draft = { request: emptyRequest(), thinking: [], includeUsage: false };
+  const draft = emptyDraft();
   for (const name of Object.keys(body)) readField(draft, name, body[name]);
   for (const name of ["model", "prompt"])
     if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
@@ -75,6 +76,8 @@ export function parseCompletionRequest(body: unknown): ParsedCompletion {
   return { request, includeUsage };
 }
 
+const emptyDraft = (): Draft => ({ request: emptyRequest(), thinking: [], includeUsage: false });
+
 function readField(draft: Draft, name: string, value: unknown): void {
   const read = FIELDS.get(name);
   if (read === undefined) return refuseField(name, value);
@@ -83,8 +86,9 @@ function readField(draft: Draft, name: string, value: unknown): void {
 
 /** By the code of its family; what only chat completions take is said to be theirs. */
 function refuseField(name: string, value: unknown): void {
-  if (CHAT_FIELDS.has(name)) {
-    if (!isPresent(value)) return;
+  const theirs = CHAT_FIELDS.get(name);
+  if (theirs !== undefined) {
+    if (!isPresent(value) || leavesNoTrace(theirs, name, value)) return;
     throw refuse("unknown_parameter", null, name, "is no parameter here. Use /v1/chat/completions for it.");
   }
   const refused = REFUSED_FIELDS.get(name);
@@ -92,7 +96,27 @@ function refuseField(name: string, value: unknown): void {
     const text = `Unknown parameter: ${echo(name)}. Remove it, or check its spelling.`;
     throw new Refusal("unknown_parameter", text, { param: clip(name) });
   }
-  if (isPresent(value)) throw refuse(refused.code, null, name, refused.text);
+  if (!saysNothing(value, refused)) throw refuse(refused.code, null, name, refused.text);
+}
+
+/** What `tool_choice` says without tools; its reader waits for them, and `text` is what an answer is anyway. */
+const DEFAULTS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
+  ["tool_choice", ["none", "auto"]],
+  ["response_format", [{ type: "text" }]],
+]);
+
+/** A default of chat completions, spelled out by a wrapper that sends the same to both. */
+function leavesNoTrace(read: FieldReader, name: string, value: unknown): boolean {
+  const defaults = DEFAULTS.get(name);
+  if (defaults !== undefined) return saysNothing(value, { defaults });
+  const draft = emptyDraft();
+  try {
+    read(draft, value);
+  } catch (error) {
+    if (error instanceof Refusal) return false; // refused all the same, as a field that is none here
+    throw error;
+  }
+  return isDeepStrictEqual(draft, emptyDraft());
 }
 
 /** One prompt is one call, one charge: a list of one string is that string. */

@@ -18,7 +18,7 @@ import {
 } from "../../../domain/read-value.ts";
 import { Refusal } from "../../../domain/refusals.ts";
 import { parseModel } from "../chat-completions/parse-plain-fields.ts";
-import { REFUSED_FIELDS } from "../chat-completions/refused-fields.ts";
+import { REFUSED_FIELDS, saysNothing } from "../chat-completions/refused-fields.ts";
 
 export type VectorEncoding = "float" | "base64";
 
@@ -84,7 +84,7 @@ export function parseEmbeddingsRequest(body: unknown): ParsedEmbeddings {
 /** An adapter by what it is, the rest as unknown; `null` is absent for fields that have a name among the refused ones. */
 function refuseField(name: string, value: unknown): void {
   const refused = REFUSED_FIELDS.get(name);
-  if (refused !== undefined && !isPresent(value)) return;
+  if (refused !== undefined && saysNothing(value, refused)) return;
   if (refused?.code === "runtime_adapter_not_allowed") throw refuse(refused.code, null, name, refused.text);
   const text = `Unknown parameter: ${echo(name)}. Remove it, or check its spelling.`;
   throw new Refusal("unknown_parameter", text, { param: clip(name) });

@@ -3,7 +3,7 @@ import type { HeaderOf } from "../format.ts";
 import { refuse } from "../../../domain/read-value.ts";
 import { BETA_HEADER } from "../../../providers/anthropic/betas.ts";
 
-const VERSION_HEADER = "anthropic-version";
+export const VERSION_HEADER = "anthropic-version";
 const NAME = /^[a-z0-9][a-z0-9-]{0,99}$/;
 const NAMES_MAX = 64;
 

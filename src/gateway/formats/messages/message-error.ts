@@ -1,4 +1,5 @@
-// The error envelope of this surface: the vendor's types by status, and our code beside them (surfaces.md §2).
+// The error envelope of this surface: the vendor's types by status, our code beside them, and fields by the names that they have
+// here (surfaces.md §2).
 import type { Refusal } from "../../../domain/refusals.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 
@@ -15,9 +16,35 @@ const TYPES: Record<number, string> = {
   504: "timeout_error",
 };
 
+/** What the rooms below call a field, and what this surface calls it. */
+const FIELDS: ReadonlyMap<string, string> = new Map([
+  ["stop", "stop_sequences"],
+  ["response_format", "output_config.format"],
+  ["reasoning_effort", "output_config.effort"],
+  ["parallel_tool_calls", "tool_choice.disable_parallel_tool_use"],
+  ["max_completion_tokens", "max_tokens"],
+  ["user", "metadata.user_id"],
+]);
+
+/** A field that is none here is one that the caller wrote. */
+function inOurWords({ code, message, param }: Refusal): Pick<Refusal, "message" | "param"> {
+  if (code === "unknown_parameter") return { message, param };
+  const ours = (path: string): string => {
+    const [field = ""] = /^\w+/.exec(path) ?? [];
+    return (FIELDS.get(field) ?? field) + path.slice(field.length);
+  };
+  return {
+    message: message.replace(/`([^`\s]+)`/g, (quoted, path: string) =>
+      path === param ? `\`${ours(path)}\`` : quoted,
+    ),
+    param: param === null ? null : ours(param),
+  };
+}
+
 /** `gateway` is JSON text, or null for callers that showed no valid key. */
 export function printMessageError(refusal: Refusal, requestId: string, gateway: string | null): string {
-  const { message, code, param, details, status } = refusal;
+  const { code, details, status } = refusal;
+  const { message, param } = inOurWords(refusal);
   const type = TYPES[status] ?? "invalid_request_error";
   const error = wireJson({ type, message, code, param, ...(details && { details }) });
   const envelope = `{"type":"error","error":${error},"request_id":${JSON.stringify(requestId)}`;

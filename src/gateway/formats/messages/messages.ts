@@ -1,6 +1,7 @@
 // POST /v1/messages: the surface of Anthropic's clients (surfaces.md).
 import { printNamedEvent } from "../../event-stream.ts";
 import type { Format } from "../format.ts";
+import { VERSION_HEADER } from "./beta-names.ts";
 import { printMessage } from "./message-body.ts";
 import { printMessageError } from "./message-error.ts";
 import { MessageEvents } from "./message-events.ts";
@@ -12,6 +13,7 @@ export const messages: Format = {
   path: "/v1/messages",
   object: "message",
   idHeader: "request-id",
+  clientHeader: VERSION_HEADER,
   credentialHeader: "either",
   parse: (body, header) => ({ request: parseMessageRequest(body, header), printer: PRINTER }),
   sentFields: sentInMessages,

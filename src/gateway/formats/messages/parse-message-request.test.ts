@@ -105,12 +105,47 @@ test("a tier of service that costs nothing more is taken and told to nobody; ano
     expect(refusalOf(() => parsed({ service_tier }))).toMatchObject({ code, param: "service_tier" });
 });
 
+test("a default spelled out is accepted like its absence, and told to nobody", () => {
+  for (const said of [
+    { speed: "standard" },
+    { mcp_servers: [] },
+    { fallbacks: [] },
+    { billing_policy: { type: "billing_policy", bill_to: "self" } },
+    { response_format: { type: "text" }, n: 1, stop: [], logit_bias: {} },
+    { container: null, thread: null, compaction: null, diagnostics: null },
+  ]) {
+    const { ignored, native } = parsed(said);
+    expect([ignored, native?.dropped]).toEqual([[], []]);
+    for (const [name, value] of Object.entries(said))
+      if (value !== null) expect(Object.keys(native?.body ?? {})).not.toContain(name);
+  }
+});
+
+test("a comparison with an answer that the vendor knows by another id changes no answer, and is named", () => {
+  const { ignored, native } = parsed({ diagnostics: { previous_message_id: "msg_1" } });
+  expect([ignored, native?.body]).toEqual([["diagnostics"], BASE]);
+});
+
+test("a call that only fills the vendor's cache is refused as what it is, and not told to leave out what it must send", () => {
+  const { message } = refusalOf(() => parsed({ max_tokens: 0 }));
+  expect(message).toBe("`max_tokens` must be at least 1: a call that only fills a cache is not open.");
+});
+
 const tool = (name: string, more: object = {}) => ({ name, input_schema: { type: "object" }, ...more });
 const tools = (count: number) => Array.from({ length: count }, (_, at) => tool(`t${at}`));
 const stops = (count: number) => Array.from({ length: count }, (_, at) => `s${at}`);
 
 test.each<[code: string, param: string, more: object]>([
   ["array_above_max_length", "tools", { tools: tools(1025) }],
+  ["unsupported_parameter", "speed", { speed: "fast" }],
+  ["unsupported_parameter", "mcp_servers", { mcp_servers: [{ type: "url", url: "https://x.example" }] }],
+  ["unsupported_parameter", "compaction", { compaction: { type: "summarize" } }],
+  ["unsupported_parameter", "fallback_credit_token", { fallback_credit_token: "t" }],
+  [
+    "unsupported_parameter",
+    "billing_policy",
+    { billing_policy: { type: "billing_policy", bill_to: "user_profile" } },
+  ],
   ["invalid_request", "tools[1].name", { tools: [tool("a"), tool("a")] }],
   ["invalid_request", "tools[0].name", { tools: [tool("a b")] }],
   ["string_above_max_length", "tools[0].name", { tools: [tool("a".repeat(129))] }],

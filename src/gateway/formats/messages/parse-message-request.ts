@@ -20,6 +20,7 @@ import {
   requireRange,
 } from "../../../domain/read-value.ts";
 import { Refusal } from "../../../domain/refusals.ts";
+import { saysNothing } from "../chat-completions/refused-fields.ts";
 import { parseModel } from "../chat-completions/parse-plain-fields.ts";
 import type { HeaderOf } from "../format.ts";
 import { unreadMembers } from "../unread-members.ts";
@@ -45,6 +46,8 @@ interface Draft {
   only: Refusal | null;
   /** What no other shape is told. */
   dropped: string[];
+  /** What no upstream is told. */
+  unsent: Set<string>;
 }
 
 type FieldReader = (draft: Draft, value: unknown) => void;
@@ -67,6 +70,7 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
     "max_tokens",
     ({ request }, value) => {
       request.maxTokens = readInteger(value, null, "max_tokens");
+      if (request.maxTokens === 0) throw nothingPutOut();
       requireRange(request.maxTokens, { min: 1, max: Number.MAX_SAFE_INTEGER }, "integer", "max_tokens");
     },
   ],
@@ -141,6 +145,7 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
   ["metadata", readMetadata],
   ["context_management", readContextManagement],
   ["cache_control", theirs("cache_control")],
+  ["diagnostics", readDiagnostics],
   [
     "service_tier",
     ({ request }, value) => {
@@ -179,6 +184,22 @@ function readContextManagement(draft: Draft, value: unknown): void {
   draft.dropped.push("context_management");
 }
 
+/** A comparison with an earlier answer by the vendor's id of it, which is not known here: it changes no answer, and is not sent. */
+function readDiagnostics({ request, unsent }: Draft, value: unknown): void {
+  readObject(value, null, "diagnostics");
+  unsent.add("diagnostics");
+  request.ignored.push("diagnostics");
+}
+
+/** The vendor fills its cache with such a call; the field is no optional one here, as the words for a range say. */
+const nothingPutOut = (): Refusal =>
+  refuse(
+    "integer_below_min_value",
+    null,
+    "max_tokens",
+    "must be at least 1: a call that only fills a cache is not open.",
+  );
+
 const tooManyStops = (most: number, where: string): Refusal =>
   refuse("array_above_max_length", null, "stop_sequences", `may hold at most ${most} strings${where}.`);
 
@@ -203,6 +224,7 @@ export function parseMessageRequest(body: unknown, header: HeaderOf): ChatReques
     toolset: null,
     only: null,
     dropped: betas.length > 0 ? [BETA_HEADER] : [],
+    unsent: new Set(["service_tier"]),
   };
   for (const name of Object.keys(body)) readField(draft, name, body[name]);
   for (const name of ["model", "max_tokens", "messages"])
@@ -212,7 +234,9 @@ export function parseMessageRequest(body: unknown, header: HeaderOf): ChatReques
 
 function readField(draft: Draft, name: string, value: unknown): void {
   const refused = REFUSED_OF_MESSAGES.get(name);
-  if (refused !== undefined && isPresent(value)) {
+  if (refused !== undefined) {
+    draft.unsent.add(name);
+    if (saysNothing(value, refused)) return;
     const { code, text, details } = refused;
     throw new Refusal(code, `\`${name}\` ${text}`, { param: name, ...(details && { details }) });
   }
@@ -223,7 +247,7 @@ function readField(draft: Draft, name: string, value: unknown): void {
 }
 
 function finish(draft: Draft, body: JsonObject, betas: string[]): ChatRequest {
-  const { request, system, thinking, effort, toolset, only, dropped } = draft;
+  const { request, system, thinking, effort, toolset, only, dropped, unsent } = draft;
   if (isPresent(body.tool_choice)) {
     const { choice, single } = readToolChoice(body.tool_choice, request.tools);
     request.toolChoice = choice;
@@ -235,7 +259,7 @@ function finish(draft: Draft, body: JsonObject, betas: string[]): ChatRequest {
   Object.assign(request, countAttachments(request.messages));
   request.native = {
     shape: "anthropic-messages",
-    body: sentBody(body, toolset),
+    body: sentBody(body, toolset, unsent),
     headers: betas.length === 0 ? {} : { [BETA_HEADER]: betas.join(",") },
     only,
     dropped,
@@ -243,10 +267,12 @@ function finish(draft: Draft, body: JsonObject, betas: string[]): ChatRequest {
   return request;
 }
 
-/** The body without what no upstream is told: a tier of service, and tools that are left out; a choice among none is none. */
-function sentBody(body: JsonObject, toolset: Toolset | null): JsonObject {
-  const { service_tier: tier, ...rest } = body;
-  const sent = tier === undefined ? body : rest;
+/** The body without what no upstream is told, and without tools that are left out; a choice among none is none. */
+function sentBody(body: JsonObject, toolset: Toolset | null, unsent: ReadonlySet<string>): JsonObject {
+  const names = Object.keys(body);
+  const sent = names.some((name) => unsent.has(name))
+    ? Object.fromEntries(names.filter((name) => !unsent.has(name)).map((name) => [name, body[name]]))
+    : body;
   if (toolset === null || toolset.dropped.length === 0) return sent;
   if (toolset.written.length > 0) return { ...sent, tools: toolset.written };
   const { tools: _none, tool_choice: _choice, ...without } = sent;

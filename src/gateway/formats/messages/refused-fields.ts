@@ -1,27 +1,55 @@
 // Top-level fields that the Messages surface refuses by name: they cost, route, or say in the words of chat completions what this
 // shape has its own for. Every other field that is not known here goes through to upstreams of the same shape.
-import type { RefusalCode } from "../../../domain/refusals.ts";
+import type { RefusedField } from "../chat-completions/refused-fields.ts";
 import { refusedOfChat } from "../refused-of-chat.ts";
 
-interface Family {
-  code: RefusalCode;
-  /** The rest of the message, after the field's name. */
-  text: string;
+interface Family extends RefusedField {
   names: string;
   /** What a client of the vendor reads to go on by itself. */
   details?: { error_code: string };
 }
 
+const COSTS = "has costs of its own that no published rate covers. Remove it.";
+
 const FAMILIES: readonly Family[] = [
   {
     code: "unsupported_parameter",
-    text: "has costs of its own that no published rate covers. Remove it.",
-    names: "speed container mcp_servers",
+    text: COSTS,
+    names: "container fallback_credit_token",
+  },
+  {
+    code: "unsupported_parameter",
+    text: COSTS,
+    names: "speed",
+    defaults: ["standard"],
+  },
+  {
+    code: "unsupported_parameter",
+    text: COSTS,
+    names: "mcp_servers",
+    defaults: [[]],
+  },
+  {
+    code: "unsupported_parameter",
+    text: "says who pays the provider. Remove it: your organization's credits pay here.",
+    names: "billing_policy",
+    defaults: [{ type: "billing_policy" }, { type: "billing_policy", bill_to: "self" }],
+  },
+  {
+    code: "unsupported_parameter",
+    text: "asks for a summary in place of an answer, and has costs of its own. Ask for the summary in `messages`.",
+    names: "compaction",
   },
   {
     code: "unsupported_parameter",
     text: "would choose what serves you; the model and its published release do. Remove it.",
-    names: "inference_geo fallbacks fallback_model user_profile_id",
+    names: "inference_geo fallback_model user_profile_id",
+  },
+  {
+    code: "unsupported_parameter",
+    text: "would choose what serves you; the model and its published release do. Remove it.",
+    names: "fallbacks",
+    defaults: [[]],
   },
   {
     code: "unsupported_parameter",

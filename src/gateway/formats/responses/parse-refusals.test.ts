@@ -11,7 +11,7 @@ const refusals: [code: string, param: string, also: object][] = [
   ["unsupported_value", "service_tier", { service_tier: "priority" }],
   ["unsupported_value", "reasoning.mode", { reasoning: { mode: "pro" } }],
   ["unsupported_parameter", "moderation", { moderation: { model: "m" } }],
-  ["unsupported_parameter", "context_management", { context_management: [] }],
+  ["unsupported_parameter", "context_management", { context_management: [{ type: "compaction" }] }],
   ["unknown_parameter", "plugins", { plugins: [] }],
   ["unknown_parameter", "messages", { messages: [] }],
   ["unknown_parameter", "n", { n: 2 }],

@@ -11,6 +11,7 @@ import {
 import { Refusal } from "../../../domain/refusals.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 import { parseOfferedChoice } from "./parse-offered-choice.ts";
+import { saysNothing } from "../chat-completions/refused-fields.ts";
 import { REFUSED_HERE } from "./refused-here.ts";
 import { emptyDraft, RESPONSE_FIELDS, type ResponseDraft } from "./response-fields.ts";
 
@@ -39,8 +40,9 @@ function readField(draft: ResponseDraft, name: string, value: unknown): void {
   }
   if (!isPresent(value)) return;
   const refused = REFUSED_HERE.get(name);
-  if (refused !== undefined) throw new Refusal(refused.code, `\`${name}\` ${refused.text}`, { param: name });
-  draft.untranslated.push(clip(name));
+  if (refused === undefined) draft.untranslated.push(clip(name));
+  else if (saysNothing(value, refused)) draft.dropped.push(name);
+  else throw new Refusal(refused.code, `\`${name}\` ${refused.text}`, { param: name });
 }
 
 function finish(draft: ResponseDraft, body: JsonObject): ChatRequest {

@@ -8,7 +8,19 @@ const STORED =
   "refers to what a provider stored; nothing is stored here. Send the whole conversation as `input` items.";
 
 const row = (code: RefusalCode, text: string, names: string): [string, RefusedField][] =>
-  names.split(/\s+/).map((name) => [name, { code, text }]);
+  names.split(/\s+/).map((name) => {
+    const defaults = DEFAULTS.get(name);
+    return [name, defaults === undefined ? { code, text } : { code, text, defaults }];
+  });
+
+/** What asks for nothing. */
+const DEFAULTS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
+  ["context_management", [[]]],
+  ["access_programs", [[]]],
+  ["mcp_servers", [[]]],
+  ["modalities", [["text"]]],
+  ["speed", ["standard"]],
+]);
 
 export const REFUSED_HERE: ReadonlyMap<string, RefusedField> = new Map([
   ...refusedOfChat({
