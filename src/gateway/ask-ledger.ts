@@ -24,6 +24,8 @@ export interface AskLedgerPorts extends PreparePorts {
   holds: RunningHolds;
   /** Learns what was published and switched, which the store knows before the route table does. */
   refreshRoutes(): Promise<void>;
+  /** Whether the route table may miss what others published; else it is behind for a moment only, which COMMIT 1 tells. */
+  othersPublish: boolean;
 }
 
 /** Most requests lower nobody's hold. */
@@ -73,7 +75,11 @@ export async function askLedger(
         continue;
       }
       stands = counted;
-    } else if (!refreshed && foundClosed(outcome)) {
+    } else if (
+      !refreshed &&
+      foundClosed(outcome) &&
+      (ports.othersPublish || question.asked.kind === "plan")
+    ) {
       await ports.refreshRoutes();
       refreshed = true;
       prepared = routedAgain(ports, prepared, organizationId);

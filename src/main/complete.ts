@@ -63,6 +63,7 @@ export function completePorts(
     clock,
     routeTable: releases.routeTable,
     refreshRoutes: releases.refresh,
+    othersPublish: releases.othersPublish,
     providers: providers.byName,
     limits,
     answers,

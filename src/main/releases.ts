@@ -22,6 +22,8 @@ export interface Releases {
   publisher: Publisher;
   /** Learns at once what was published and switched: by other gateways, or by this one at this very moment. */
   refresh(): Promise<void>;
+  /** Whether other gateways share the store. */
+  othersPublish: boolean;
   /** Ends the probes and the renewal of the demo. */
   stop(): void;
 }
@@ -67,6 +69,7 @@ export async function openReleases({
     breakers,
     publisher,
     refresh: () => (following === null ? publisher.load() : following.now()),
+    othersPublish: following !== null,
     stop: () => {
       if (following !== null) jobs.run("releases_follow", () => following.stop());
       stopRenewal?.();
