@@ -264,7 +264,7 @@ const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) 
   requireIdTokenVerification: true,
   disableImplicitSignUp: true,
   disableSignUp: true,
-  // Some services write a text, and "false" is one: the library would take any for a yes.
+  // Some services write a text: these two are a yes, whatever a library makes of others.
   mapProfileToUser: ({ email, email_verified: verified }: Record<string, unknown>) => ({
     emailVerified: verified === true || verified === "true",
     ...(typeof email !== "string" && { email: "" }), // it would fail at anything else
