@@ -113,26 +113,28 @@ test("a token of the company that holds for ever opens nothing", async () => {
   }
 });
 
-test("a service that was down when the gateway started is asked again when somebody comes", async () => {
-  const late = await startCompany("tollgate");
-  late.up = false;
-  const { discoveryUrl } = late;
-  const early = await startGateway({
-    configure: (config) => {
-      config.signIn.oidc = [
-        { id: "acme", name: "Acme", discoveryUrl, clientId: "tollgate", clientSecret: "s" },
-      ];
-    },
+for (const state of ["down", "hanging"] as const)
+  test(`a service that is ${state} when the gateway starts holds up nobody else, and is asked again when somebody comes`, async () => {
+    const late = await startCompany("tollgate");
+    late.state = state;
+    const { discoveryUrl } = late;
+    const early = await startGateway({
+      configure: (config) => {
+        config.signIn.oidc = [
+          { id: "acme", name: "Acme", discoveryUrl, clientId: "tollgate", clientSecret: "s" },
+        ];
+      },
+    });
+    try {
+      await firstOperator(early);
+      if (state === "down") expect((await beginWithCompany(new Browser(early.url))).status).toBe(404);
+      late.state = "up";
+      expect((await beginWithCompany(new Browser(early.url))).status).toBe(200);
+    } finally {
+      await early.stop();
+      await late.stop();
+    }
   });
-  try {
-    expect((await beginWithCompany(new Browser(early.url))).status).toBe(404);
-    late.up = true;
-    expect((await beginWithCompany(new Browser(early.url))).status).toBe(200);
-  } finally {
-    await early.stop();
-    await late.stop();
-  }
-});
 
 test("nobody comes in by a token that they bring along, only by the way to the company and back", async () => {
   company.person = { sub: "42", email: "vera@example.com", email_verified: true, name: "Vera" };

@@ -16,8 +16,8 @@ export interface Company {
   userInfo: Employee | null;
   /** Whether its tokens say until when they hold. */
   tokensEnd: boolean;
-  /** Whether it answers. */
-  up: boolean;
+  /** What becomes of whoever asks it. */
+  state: "up" | "down" | "hanging";
   /** Takes the gateway's redirection, as a browser would, and returns the way back. */
   approve(authorizationUrl: string): string;
   /** What it says of whoever is there, signed, for a sign-in that named this nonce. */
@@ -33,7 +33,7 @@ export async function startCompany(clientId: string): Promise<Company> {
     person: { sub: "1", email: "", email_verified: true, name: "" } as Employee | null,
     userInfo: null as Employee | null,
     tokensEnd: true,
-    up: true,
+    state: "up" as Company["state"],
   };
 
   function approve(authorizationUrl: string): string {
@@ -68,9 +68,11 @@ export async function startCompany(clientId: string): Promise<Company> {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    idleTimeout: 0,
     fetch: async (request): Promise<Response> => {
       const { pathname, origin } = new URL(request.url);
-      if (!now.up) return new Response(null, { status: 503 });
+      if (now.state === "hanging") return await new Promise<Response>(() => {});
+      if (now.state === "down") return new Response(null, { status: 503 });
       if (pathname === "/.well-known/openid-configuration") return Response.json(discovery(origin));
       if (pathname === "/authorize") return Response.redirect(approve(request.url));
       if (pathname === "/jwks") return Response.json({ keys: [jwk] });
