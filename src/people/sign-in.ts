@@ -103,7 +103,7 @@ export async function openSignIn(options: SignInOptions) {
         // Signing in starts without an address, so the device has to know whose passkey it is.
         authenticatorSelection: { residentKey: "required", userVerification: "required" },
       }),
-      genericOAuth({ config: options.oidc.map(oidcConfig) }),
+      companies(options.oidc),
       {
         id: "tollgate-people",
         schema: peopleSchema,
@@ -253,6 +253,22 @@ const fewPasskeys = createAuthMiddleware(async (ctx) => {
   });
 });
 
+/**
+ * The library asks every company's service for its addresses before it answers anybody, and one that hangs would keep all from
+ * signing in. So each is asked when somebody first comes by it, for ten seconds at most, as the library does with one that failed.
+ */
+function companies(oidc: OidcProvider[]) {
+  const plugin = genericOAuth({ config: [] });
+  const genericOAuthPendingDiscovery = new Map(oidc.map((provider) => [provider.id, oidcConfig(provider)]));
+  return {
+    ...plugin,
+    init: async (...given: Parameters<typeof plugin.init>) => {
+      const { context } = await plugin.init(...given);
+      return { context: { ...context, genericOAuthPendingDiscovery } };
+    },
+  };
+}
+
 /** Company sign-in lets in whom somebody invited: no account is made by it. */
 const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) => ({
   providerId: id,
@@ -264,7 +280,7 @@ const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) 
   requireIdTokenVerification: true,
   disableImplicitSignUp: true,
   disableSignUp: true,
-  // Some services write a text, and "false" is one: the library would take any for a yes.
+  // Some services write a text: these two are a yes, whatever a library makes of others.
   mapProfileToUser: ({ email, email_verified: verified }: Record<string, unknown>) => ({
     emailVerified: verified === true || verified === "true",
     ...(typeof email !== "string" && { email: "" }), // it would fail at anything else

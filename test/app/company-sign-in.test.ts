@@ -27,13 +27,16 @@ afterAll(async () => {
   await company.stop();
 });
 
-/** The whole way of a browser: to the company and back. Returns where it ends. */
-async function signInWithCompany(browser: Browser): Promise<string> {
-  const begun = await browser.send<{ url: string }>("POST", "/auth/sign-in/social", {
+const beginWithCompany = (browser: Browser) =>
+  browser.send<{ url: string }>("POST", "/auth/sign-in/social", {
     provider: "acme",
     callbackURL: "/",
     errorCallbackURL: "/sign-in",
   });
+
+/** The whole way of a browser: to the company and back. Returns where it ends. */
+async function signInWithCompany(browser: Browser): Promise<string> {
+  const begun = await beginWithCompany(browser);
   expect(begun.status).toBe(200);
   const back = new URL(company.approve(begun.json.url));
   expect(back.pathname).toBe("/auth/callback/acme");
@@ -78,6 +81,60 @@ test("a service that says so in a text is believed, too", async () => {
   company.person = { sub: "46", email: "vera@example.com", email_verified: "true", name: "Vera" };
   expect(await signInWithCompany(new Browser(gateway.url))).toBe("302 /");
 });
+
+test("what the company's userinfo says counts for the person of its signed token only", async () => {
+  const vera = { sub: "42", email: "vera@example.com", email_verified: true, name: "Vera" };
+  try {
+    for (const [sub, end] of [
+      ["42", /^302 \/$/],
+      ["47", /^302 \/sign-in\?error=/], // Mallory's token, with what is said of Vera
+    ] as const) {
+      company.person = { sub, email: "mallory@example.com", email_verified: true, name: "Mallory" };
+      company.userInfo = vera;
+      const browser = new Browser(gateway.url);
+      expect(await signInWithCompany(browser)).toMatch(end);
+      const { person } = await browser.app("GET /session");
+      expect([sub, person?.email]).toEqual([sub, sub === "42" ? "vera@example.com" : undefined]);
+    }
+  } finally {
+    company.userInfo = null;
+  }
+});
+
+test("a token of the company that holds for ever opens nothing", async () => {
+  company.person = { sub: "42", email: "vera@example.com", email_verified: true, name: "Vera" };
+  company.tokensEnd = false;
+  try {
+    const browser = new Browser(gateway.url);
+    expect(await signInWithCompany(browser)).toMatch(/^302 \/sign-in\?error=/);
+    expect((await browser.app("GET /session")).person).toBeNull();
+  } finally {
+    company.tokensEnd = true;
+  }
+});
+
+for (const state of ["down", "hanging"] as const)
+  test(`a service that is ${state} when the gateway starts holds up nobody else, and is asked again when somebody comes`, async () => {
+    const late = await startCompany("tollgate");
+    late.state = state;
+    const { discoveryUrl } = late;
+    const early = await startGateway({
+      configure: (config) => {
+        config.signIn.oidc = [
+          { id: "acme", name: "Acme", discoveryUrl, clientId: "tollgate", clientSecret: "s" },
+        ];
+      },
+    });
+    try {
+      await firstOperator(early);
+      if (state === "down") expect((await beginWithCompany(new Browser(early.url))).status).toBe(404);
+      late.state = "up";
+      expect((await beginWithCompany(new Browser(early.url))).status).toBe(200);
+    } finally {
+      await early.stop();
+      await late.stop();
+    }
+  });
 
 test("nobody comes in by a token that they bring along, only by the way to the company and back", async () => {
   company.person = { sub: "42", email: "vera@example.com", email_verified: true, name: "Vera" };

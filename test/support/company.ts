@@ -1,10 +1,23 @@
 // A company's sign-in service, as far as OpenID Connect needs it: discovery, keys, and a token for whoever it is told is there.
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 
+interface Employee {
+  sub: string;
+  email: string | string[];
+  email_verified: boolean | string;
+  name: string;
+}
+
 export interface Company {
   discoveryUrl: string;
   /** Who signs in next; null declines. */
-  person: { sub: string; email: string | string[]; email_verified: boolean | string; name: string } | null;
+  person: Employee | null;
+  /** What its userinfo endpoint says of them: the token then says only who it is. Null: the token says it all. */
+  userInfo: Employee | null;
+  /** Whether its tokens say until when they hold. */
+  tokensEnd: boolean;
+  /** What becomes of whoever asks it. */
+  state: "up" | "down" | "hanging";
   /** Takes the gateway's redirection, as a browser would, and returns the way back. */
   approve(authorizationUrl: string): string;
   /** What it says of whoever is there, signed, for a sign-in that named this nonce. */
@@ -16,13 +29,18 @@ export async function startCompany(clientId: string): Promise<Company> {
   const { publicKey, privateKey } = await generateKeyPair("RS256");
   const jwk = { ...(await exportJWK(publicKey)), kid: "company", alg: "RS256", use: "sig" };
   const nonces = new Map<string, string | null>();
-  let person: Company["person"] = { sub: "1", email: "", email_verified: true, name: "" };
+  const now = {
+    person: { sub: "1", email: "", email_verified: true, name: "" } as Employee | null,
+    userInfo: null as Employee | null,
+    tokensEnd: true,
+    state: "up" as Company["state"],
+  };
 
   function approve(authorizationUrl: string): string {
     const { searchParams } = new URL(authorizationUrl);
     const back = new URL(searchParams.get("redirect_uri") ?? "");
     back.searchParams.set("state", searchParams.get("state") ?? "");
-    if (person === null) {
+    if (now.person === null) {
       back.searchParams.set("error", "access_denied");
       return back.href;
     }
@@ -32,14 +50,15 @@ export async function startCompany(clientId: string): Promise<Company> {
     return back.href;
   }
 
-  const idToken = (issuer: string, nonce: string | null): Promise<string> =>
-    new SignJWT({ ...person, ...(nonce !== null && { nonce }) })
+  function idToken(issuer: string, nonce: string | null): Promise<string> {
+    const said = now.userInfo === null ? now.person : { sub: now.person?.sub };
+    const token = new SignJWT({ ...said, ...(nonce !== null && { nonce }) })
       .setProtectedHeader({ alg: "RS256", kid: "company" })
       .setIssuer(issuer)
       .setAudience(clientId)
-      .setIssuedAt()
-      .setExpirationTime("5m")
-      .sign(privateKey);
+      .setIssuedAt();
+    return (now.tokensEnd ? token.setExpirationTime("5m") : token).sign(privateKey);
+  }
 
   async function tokens(issuer: string, code: string | null): Promise<object> {
     const id_token = await idToken(issuer, nonces.get(code ?? "") ?? null);
@@ -49,30 +68,32 @@ export async function startCompany(clientId: string): Promise<Company> {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    idleTimeout: 0,
     fetch: async (request): Promise<Response> => {
       const { pathname, origin } = new URL(request.url);
+      if (now.state === "hanging") return await new Promise<Response>(() => {});
+      if (now.state === "down") return new Response(null, { status: 503 });
       if (pathname === "/.well-known/openid-configuration") return Response.json(discovery(origin));
       if (pathname === "/authorize") return Response.redirect(approve(request.url));
       if (pathname === "/jwks") return Response.json({ keys: [jwk] });
+      if (pathname === "/userinfo") return Response.json(now.userInfo);
       if (pathname !== "/token") return new Response(null, { status: 404 });
       return Response.json(await tokens(origin, new URLSearchParams(await request.text()).get("code")));
     },
   });
-  return {
+  return Object.assign(now, {
     discoveryUrl: `http://127.0.0.1:${server.port}/.well-known/openid-configuration`,
-    set person(next: Company["person"]) {
-      person = next;
-    },
     approve,
-    idToken: (nonce) => idToken(`http://127.0.0.1:${server.port}`, nonce),
+    idToken: (nonce: string) => idToken(`http://127.0.0.1:${server.port}`, nonce),
     stop: () => server.stop(true),
-  };
+  });
 }
 
 const discovery = (issuer: string): object => ({
   issuer,
   authorization_endpoint: `${issuer}/authorize`,
   token_endpoint: `${issuer}/token`,
+  userinfo_endpoint: `${issuer}/userinfo`,
   jwks_uri: `${issuer}/jwks`,
   response_types_supported: ["code"],
   subject_types_supported: ["public"],
