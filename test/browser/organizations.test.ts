@@ -93,3 +93,19 @@ test("an organization gets another name, with a line in the audit log", async ()
   expect(none.status).toBe(404);
   expect(root.complained()).toEqual([]);
 });
+
+test("they stand by name, numbers in their order, and all of them at once: an order by a figure is one of all", async () => {
+  const names = ["Customer 10", "Customer 9", "Customer 100"];
+  for (let n = 0; n < 50; n += 1) names.push(`Numbered ${n}`);
+  for (const name of names) await dashboard.root.app("POST /operator/organizations", {}, { name });
+  await root.open(path.operator("organizations"));
+  const links = rowsOf(root, operatorPageNames.organizations).locator("td:first-child a.name");
+  await waitFor(async () => (await links.count()) > names.length, "all of them");
+  const shown = await links.allInnerTexts();
+  expect(shown.filter((name) => name.startsWith("Customer"))).toEqual([
+    "Customer 9",
+    "Customer 10",
+    "Customer 100",
+  ]);
+  expect(shown.at(-1)).toBe("Numbered 49");
+});
