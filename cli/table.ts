@@ -61,7 +61,12 @@ function columnOf(heading: string, cells: readonly string[]): Column {
   const shown = amounts
     ? cells.map((cell) => (cell === NONE ? cell : cell + " ".repeat(longest - fraction(cell))))
     : cells;
-  return { heading, cells: shown, figures, width: Math.max(...[heading, ...shown].map(Bun.stringWidth)) };
+  return {
+    heading,
+    cells: shown,
+    figures,
+    width: Math.max(...[heading, ...shown].map((text) => Bun.stringWidth(text))),
+  };
 }
 
 const widthOf = (columns: readonly Column[]): number =>

@@ -42,7 +42,8 @@ export function addUsage(program: Command): void {
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("GET /admin/v1/usage", query);
         if (options.csv === true) return { json: text, text: printCsv(value.data) };
-        const named = groupBy === "key" && options.json !== true ? await keyNames(gateway, org) : null;
+        const named =
+          groupBy === "key" && context.options.json !== true ? await keyNames(gateway, org) : null;
         return { json: text, text: printTable(value.data, named) };
       }),
     );
