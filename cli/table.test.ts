@@ -30,7 +30,7 @@ test("columns line up, wide characters included", () => {
     { id: "22", name: "b" },
   ];
   const printed = table(rows, { NAME: ({ name }) => name, ID: ({ id }) => id }).split("\n");
-  expect(printed).toEqual(["NAME  ID", "模型  1", "b     22"]);
+  expect(printed).toEqual(["NAME  ID", "模型   1", "b     22"]);
 });
 
 test("nothing is said about nothing", () => expect(table([], {})).toBe("Nothing here yet."));
@@ -50,4 +50,60 @@ test("what is wider than the terminal is a record for each row, each field on a 
   };
   expect(table(rows, columns, 11)).toBe("ID     NAME\nkey_1  a\nkey_2  –");
   expect(table(rows, columns, 10)).toBe("ID    key_1\nNAME  a\n\nID    key_2\nNAME  –");
+});
+
+test("figures stand on the right, the points of amounts under each other", () => {
+  const rows = [
+    { n: 7, usd: "$0.0003", name: "a" },
+    { n: 1200, usd: "$12.50", name: "b" },
+    { n: null, usd: null, name: "c" },
+  ];
+  const columns = {
+    N: ({ n }: (typeof rows)[0]) => n,
+    CHARGE: ({ usd }: (typeof rows)[0]) => usd,
+    NAME: ({ name }: (typeof rows)[0]) => name,
+  };
+  expect(table(rows, columns).split("\n")).toEqual([
+    "   N    CHARGE  NAME",
+    "   7   $0.0003  a",
+    "1200  $12.50    b",
+    "   –         –  c",
+  ]);
+});
+
+test("figures stand on the right on a narrow terminal, too", () => {
+  const rows = [
+    { name: "a name of several words", usd: "$0.0003" },
+    { name: "b", usd: "$12.50" },
+  ];
+  const columns = {
+    NAME: ({ name }: (typeof rows)[0]) => name,
+    CHARGE: ({ usd }: (typeof rows)[0]) => usd,
+  };
+  expect(table(rows, columns, 30).split("\n")).toEqual([
+    "NAME                    CHARGE",
+    "a name of several      $0.0003",
+    "words",
+    "b                     $12.50",
+  ]);
+});
+
+test("on a narrow terminal times are told to the minute and words have lines of their own; ids and figures stay whole", () => {
+  const rows = [
+    { id: "org_GmVkiC62a2y4", name: "Northwind Robotics of the north", at: "2026-11-12T17:50:39.248Z" },
+    { id: "org_rNNPUv2oxobR", name: "Gesellschaft_fuer_Informationsverarbeitung", at: null },
+  ];
+  const columns = {
+    ID: ({ id }: (typeof rows)[0]) => id,
+    NAME: ({ name }: (typeof rows)[0]) => name,
+    CREATED: ({ at }: (typeof rows)[0]) => at,
+  };
+  expect(table(rows, columns, 58).split("\n")).toEqual([
+    "ID                NAME                   CREATED",
+    "org_GmVkiC62a2y4  Northwind Robotics of  2026-11-12T17:50Z",
+    "                  the north",
+    "org_rNNPUv2oxobR  Gesellschaft_fuer_Inf  –",
+    "                  ormationsverarbeitung",
+  ]);
+  expect(table(rows, columns, 50)).toStartWith("ID       org_GmVkiC62a2y4\nNAME     Northwind");
 });

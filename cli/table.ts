@@ -6,17 +6,22 @@ const coloured = (): boolean => process.stdout.isTTY && !process.env["NO_COLOR"]
 const bold = (text: string): string => (coloured() ? `\u001b[1m${text}\u001b[22m` : text);
 
 const BETWEEN = "  ";
+const NONE = "–";
 
 /** Text from outside can hold escape sequences and direction overrides: a terminal must not obey them. */
 export function plain(cell: Cell): string {
-  if (cell === null || cell === undefined) return "–";
+  if (cell === null || cell === undefined) return NONE;
   return String(cell).replace(/[\p{Cc}\p{Cf}]/gu, "·");
 }
 
 /** How wide a line may be: a terminal breaks a longer one, whoever reads from a pipe does not. */
 const lineWidth = (): number => (process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY);
 
-/** A table of rows; `columns` maps each heading to its cell. Where it is too wide for the terminal, one record per row. */
+/**
+ * A table of rows; `columns` maps each heading to its cell. Figures stand on the right, the points of amounts under each other.
+ * Where it is too wide for the terminal, times are told to the minute and words have several lines; ids and figures stay whole.
+ * Where that is not enough, one record per row.
+ */
 export function table<Row>(
   rows: readonly Row[],
   columns: Record<string, (row: Row) => Cell>,
@@ -24,23 +29,96 @@ export function table<Row>(
 ): string {
   if (rows.length === 0) return "Nothing here yet.";
   const headings = Object.keys(columns);
-  const lines = rows.map((row) => Object.values(columns).map((cell) => plain(cell(row))));
-  const widths = headings.map((heading, at) =>
-    Math.max(Bun.stringWidth(heading), ...lines.map((line) => Bun.stringWidth(line[at] ?? ""))),
+  const whole = headings.map((heading) =>
+    columnOf(
+      heading,
+      rows.map((row) => plain(columns[heading]?.(row))),
+    ),
   );
-  const wide = widths.reduce((sum, width) => sum + width + BETWEEN.length, -BETWEEN.length);
-  if (wide > within)
-    return rows
-      .map((row) => headings.map((heading) => [heading, columns[heading]?.(row)] as const))
-      .map((cells) => fields(Object.fromEntries(cells.filter(([, cell]) => cell !== ""))))
-      .join("\n\n");
-  const print = (cells: string[]): string =>
-    cells
-      .map((cell, at) => cell + " ".repeat((widths[at] ?? 0) - Bun.stringWidth(cell)))
+  if (widthOf(whole) <= within) return printed(whole);
+  const narrow = fitted(whole.map(toTheMinute), within);
+  if (narrow !== null) return printed(narrow);
+  return rows
+    .map((row) => headings.map((heading) => [heading, columns[heading]?.(row)] as const))
+    .map((cells) => fields(Object.fromEntries(cells.filter(([, cell]) => cell !== ""))))
+    .join("\n\n");
+}
+
+interface Column {
+  heading: string;
+  cells: readonly string[];
+  figures: boolean;
+  width: number;
+}
+
+const FIGURE = /^-?\$?-?\d[\d,]*(\.\d+)?$/;
+function columnOf(heading: string, cells: readonly string[]): Column {
+  const told = cells.filter((cell) => cell !== NONE);
+  const figures = told.length > 0 && told.every((cell) => FIGURE.test(cell));
+  const amounts = figures && told.every((cell) => cell.includes("."));
+  const fraction = (cell: string): number => cell.length - cell.lastIndexOf(".");
+  const longest = Math.max(0, ...told.map(fraction));
+  const shown = amounts
+    ? cells.map((cell) => (cell === NONE ? cell : cell + " ".repeat(longest - fraction(cell))))
+    : cells;
+  return {
+    heading,
+    cells: shown,
+    figures,
+    width: Math.max(...[heading, ...shown].map((text) => Bun.stringWidth(text))),
+  };
+}
+
+const widthOf = (columns: readonly Column[]): number =>
+  columns.reduce((sum, { width }) => sum + width + BETWEEN.length, -BETWEEN.length);
+
+const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d\.\d{3}Z$/;
+
+const toTheMinute = (column: Column): Column =>
+  column.figures
+    ? column
+    : columnOf(
+        column.heading,
+        column.cells.map((cell) => cell.replace(INSTANT, "$1Z")),
+      );
+
+/** Narrower words are hard to read, and an id in brackets stays whole. */
+const WORDS_LEAST = 18;
+
+/** The same with words on several lines, the widest columns of them first; null where that is still too wide. */
+function fitted(columns: readonly Column[], within: number): Column[] | null {
+  const isWords = ({ cells }: Column): boolean => cells.some((cell) => cell.trim().includes(" "));
+  const fit = columns.map((column) => ({ ...column }));
+  for (let over = widthOf(fit) - within; over > 0; over = widthOf(fit) - within) {
+    const widest = fit
+      .filter((column) => !column.figures && isWords(column))
+      .reduce<Column | null>((most, one) => (most === null || one.width > most.width ? one : most), null);
+    if (widest === null || widest.width <= WORDS_LEAST) return null;
+    widest.width -= 1;
+  }
+  return fit;
+}
+
+function printed(columns: readonly Column[]): string {
+  const line = (cells: readonly string[]): string =>
+    columns
+      .map(({ figures, width }, at) => {
+        const cell = cells[at] ?? "";
+        const room = " ".repeat(Math.max(0, width - Bun.stringWidth(cell)));
+        return figures ? room + cell : cell + room;
+      })
       .join(BETWEEN)
       .trimEnd();
-  return [bold(print(headings)), ...lines.map(print)].join("\n");
+  const rows = (columns[0]?.cells ?? []).flatMap((_, row) => {
+    const lines = columns.map(({ cells, width }) => wrapped(cells[row] ?? "", width));
+    const height = Math.max(...lines.map(({ length }) => length));
+    return Array.from({ length: height }, (__, at) => line(lines.map((of) => of[at] ?? "")));
+  });
+  return [bold(line(columns.map(({ heading }) => heading))), ...rows].join("\n");
 }
+
+const wrapped = (cell: string, width: number): string[] =>
+  Bun.stringWidth(cell) <= width ? [cell] : Bun.wrapAnsi(cell, width, { hard: true, trim: true }).split("\n");
 
 /** One record: a line per field, names aligned. */
 export function fields(record: Record<string, Cell>): string {

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { UsageListJson } from "../src/api/shapes/records.ts";
 import { csv } from "./csv.ts";
+import type { Gateway } from "./gateway.ts";
 import { WrongUsage } from "./problem.ts";
 import { reportWatched, WATCH } from "./report.ts";
 import { dollars, table } from "./table.ts";
@@ -38,20 +39,34 @@ export function addUsage(program: Command): void {
           throw new WrongUsage("--csv and --json exclude each other.", "Choose one of them.");
         const { org, key, model, from, to, groupBy } = options;
         const query = { org, key, model, from, to, group_by: groupBy };
-        const { text, value } = await (await context.gateway()).call("GET /admin/v1/usage", query);
-        return { json: text, text: options.csv === true ? printCsv(value.data) : printTable(value.data) };
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.call("GET /admin/v1/usage", query);
+        if (options.csv === true) return { json: text, text: printCsv(value.data) };
+        const named =
+          groupBy === "key" && context.options.json !== true ? await keyNames(gateway, org) : null;
+        return { json: text, text: printTable(value.data, named) };
       }),
     );
 }
 
-const printTable = (rows: Row[]): string =>
+/** What people call the keys of an organization, by id. */
+async function keyNames(gateway: Gateway, org: string): Promise<ReadonlyMap<string, string>> {
+  const { value } = await gateway.call("GET /admin/v1/keys", { org });
+  return new Map(value.data.map(({ id, name }) => [id, name]));
+}
+
+/** Short headings: it fits a terminal of 80 columns. */
+const printTable = (rows: Row[], named: ReadonlyMap<string, string> | null): string =>
   table(rows, {
-    GROUP: (row) => row.group ?? "total",
+    GROUP: ({ group }) => {
+      const name = named?.get(group ?? "");
+      return name === undefined ? (group ?? "total") : `${name} (${group})`;
+    },
     REQUESTS: (row) => row.requests,
-    "INPUT TOKENS": (row) => row.input_tokens,
+    INPUT: (row) => row.input_tokens,
     CACHED: (row) => row.cached_tokens,
-    "CACHE WRITES": (row) => row.cache_write_tokens,
-    "OUTPUT TOKENS": (row) => row.output_tokens,
+    WRITTEN: (row) => row.cache_write_tokens,
+    OUTPUT: (row) => row.output_tokens,
     CHARGE: (row) => dollars(row.charge_usd),
   });
 

@@ -60,6 +60,8 @@ export interface Membership {
   session: Session;
   baseUrl: string;
   may: (act: Act) => boolean;
+  /** Whether that page of the organization would answer: nothing leads to one that would not. */
+  sees: (page: OrganizationPage) => boolean;
 }
 
 export const MembershipContext = createContext<Membership | null>(null);
@@ -75,4 +77,5 @@ export const membershipOf = (session: Session, org: OwnStanding): Membership => 
   session,
   baseUrl: session.base_url,
   may: (act) => MAY[act].includes(org.role),
+  sees: (page) => maySee(org.role, page),
 });

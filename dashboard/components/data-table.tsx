@@ -1,7 +1,7 @@
 // The one table: a link in the first cell, figures to the right with their points under each other, order by header, pages
 // by cursor; columns that have no room give way until they are asked for, those marked `always` stay. The order is in the
 // address, and so are the filters that can be cleared when nothing matches them.
-import { Button, Group, Paper, Table, VisuallyHidden } from "@mantine/core";
+import { Button, Group, Paper, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useMergedRef, useResizeObserver } from "@mantine/hooks";
 import {
   createContext,
@@ -14,6 +14,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { formatCount } from "../format/count.ts";
 import { tableTexts } from "./texts.ts";
 import { useDrawnRows } from "./drawn-rows.ts";
 import type { Foldable } from "./folded.ts";
@@ -122,6 +123,7 @@ export function DataTable<Row>({
       </div>
       <More
         rows={more}
+        ordered={order === null || more === undefined ? null : shown.length}
         columns={folded.length > 0 && shown.length > 0 ? { folded: folded.length, unfolded, unfold } : null}
       />
       {shown.length === 0 && (none === undefined ? <NoMatch /> : <Sentence>{none}</Sentence>)}
@@ -131,15 +133,22 @@ export function DataTable<Row>({
 
 interface MoreProps {
   rows: DataTableProps<never>["more"];
+  /** How many rows are in an order that is not the server's, while it has further ones. */
+  ordered: number | null;
   /** Those that have given way, and whether they are shown all the same. */
   columns: { folded: number; unfolded: boolean; unfold: (shown: boolean) => void } | null;
 }
 
 /** Of what is not on screen: the next rows, the columns that have no room. */
-function More({ rows, columns }: MoreProps) {
+function More({ rows, ordered, columns }: MoreProps) {
   if (rows === undefined && columns === null) return null;
   return (
     <Group justify="center" p={rows === undefined ? 2 : "xs"}>
+      {ordered !== null && (
+        <Text size="xs" c="dimmed" role="status">
+          {tableTexts.ordered(formatCount(ordered))}
+        </Text>
+      )}
       {rows !== undefined && (
         <Button variant="subtle" onClick={rows.load} loading={rows.loading}>
           {tableTexts.more}

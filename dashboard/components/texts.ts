@@ -35,6 +35,8 @@ export const tableTexts = {
   more: "Show more",
   columns: (count: number) => (count === 1 ? "Show one more column" : `Show ${count} more columns`),
   fewerColumns: "Show fewer columns",
+  /** The server has further rows, which the order knows nothing of. */
+  ordered: (rows: string) => `In order among these ${rows} rows; further ones are not loaded.`,
   noMatch: "Nothing matches the filters.",
   nothing: "Nothing yet.",
   clear: "Clear filters",

@@ -4,6 +4,7 @@ import { endingSoon } from "../reporting/home-ending.ts";
 import { marginOf } from "../reporting/home-margin.ts";
 import { providerMatrix } from "../reporting/home-providers.ts";
 import { trafficNow } from "../reporting/home-traffic.ts";
+import { waitingNow } from "../reporting/home-waiting.ts";
 import { endpoint } from "./endpoint.ts";
 import * as shapes from "./shapes/home.ts";
 
@@ -30,6 +31,13 @@ export const homeEndpoints = [
     input: nothing,
     output: shapes.homeProviders,
     run: async (_, { reports }) => ({ data: await providerMatrix(reports), next_cursor: null }),
+  }),
+  endpoint({
+    target: "GET /app/v1/operator/home/waiting",
+    who: "operate",
+    input: nothing,
+    output: shapes.homeWaiting,
+    run: async (_, { reports }) => ({ data: await waitingNow(reports), next_cursor: null }),
   }),
   endpoint({
     target: "GET /app/v1/operator/home/ending",

@@ -13,6 +13,7 @@ import type { Reader } from "../ledger/ledger.ts";
 import { LIMIT_NAMES, type LimitedSpan } from "../ledger/key-spans.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
 import { activeEntitlements } from "../registry/entitlements.ts";
+import { CREDIT_DAYS_MIN } from "./credit-pace.ts";
 import { limitStanding } from "./key-limit.ts";
 import { whyStale } from "./stale-words.ts";
 
@@ -27,7 +28,6 @@ export interface AttentionPorts {
 
 const ENTITLEMENT_SOON_MS = 7 * DAY_MS;
 const RELEASE_SOON_MS = 48 * HOUR_MS;
-const CREDIT_DAYS_MIN = 3n;
 
 interface Figures {
   routes: Overview["routes"];

@@ -13,6 +13,7 @@ import { printTime } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { printBalance } from "./balance.ts";
 import { attentionOf, type AttentionPorts } from "./attention.ts";
+import { BURN_DAYS } from "./credit-pace.ts";
 import { keysNearLimit, keySteps } from "./keys-near-limit.ts";
 import type { LabelBook } from "./labels.ts";
 import { refusalCauses } from "./refusal-causes.ts";
@@ -33,7 +34,6 @@ export interface OverviewPorts extends AttentionPorts {
   flushRequestLog(): Promise<void>;
 }
 
-const BURN_DAYS = 7;
 /** A model that was used in them is one that the organization uses. */
 const USED_DAYS = 30;
 const TOP = 5;

@@ -1,7 +1,7 @@
 // The operator's first page, block by block, on both stores: its sums are the ledger's, its order is worst first, and what ends
 // soon is there.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Browser, firstOperator } from "../support/browser.ts";
+import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { entitled } from "../support/entitled.ts";
 import { hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, RESEARCH } from "../support/models.ts";
@@ -114,5 +114,28 @@ describe.each(STORES)("on %s", (store) => {
       ["key", "Nightly", false],
       ["entitlement", RESEARCH.model, false],
     ]);
+  });
+
+  test("what waits: whose credits last less than three days at their pace, then who asked for Research Mode", async () => {
+    const waits = async () => (await root.app("GET /operator/home/waiting")).data;
+    expect(await waits()).toEqual([]);
+    await root.app("POST /operator/routes/enable", {}, { route: `${PLAIN.model}@simulator/local` });
+    const low = await gateway.customer({ usd: "0.01" });
+    for (let n = 0; n < 200; n += 1) if ((await gateway.chat(low, hello())).status === 402) break;
+    const { id: org } = await root.app("POST /operator/organizations", {}, { name: "Askers" });
+    const owner = await newMember(root, gateway, { org, role: "owner", email: `asks-${store}@example.com` });
+    const asked = { model: RESEARCH.model, project: "Grasping", purpose: "Compare" };
+    const { id } = await owner.app("POST /orgs/{org}/research", { org }, asked);
+    const [first, second, ...others] = await waits();
+    const overview = await root.app("GET /orgs/{org}/overview", { org: low.organizationId });
+    expect(first).toMatchObject({
+      kind: "credits",
+      id: low.organizationId,
+      available_usd: overview.balance.available_usd,
+      burn_usd_per_day: overview.burn_usd_per_day,
+    });
+    expect(overview.attention.map(({ kind }) => kind)).toContain("low_balance");
+    expect(second).toMatchObject({ kind: "entitlement", id, org, org_name: "Askers", model: RESEARCH.model });
+    expect(others).toEqual([]);
   });
 });

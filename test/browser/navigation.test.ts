@@ -29,17 +29,26 @@ const entriesOf = async ({ page }: Visitor): Promise<string[]> =>
     .getByRole("link")
     .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
 
+/** Pages of the organization to which something on this page leads. */
+const ledTo = async ({ page }: Visitor): Promise<string[]> =>
+  await page
+    .locator(`main a[href^="/o/${org}/"]`)
+    .evaluateAll((links) =>
+      links.map((link) => /^\/o\/[^/]+\/([a-z]+)/.exec(link.getAttribute("href") ?? "")?.[1] ?? ""),
+    );
+
 /** Looking is allowed to everybody; who may not send anything from it has no entry. */
 const isUsed = (standing: Standing, page: OrganizationPage): boolean =>
   page !== "playground" || allowance(standing, "playground.use") !== null;
 
 for (const standing of [...ROLES, "operator"] as const)
-  test(`${standing}: the navigation has the pages that answer, and no other`, async () => {
+  test(`${standing}: the navigation has the pages that answer, and no other; nor does a page lead to one`, async () => {
     const visitor = await dashboard.visitor(standing === "operator" ? OPERATOR : `${standing}@example.com`);
     // By the page that asked, however late it is answered.
     let shown: OrganizationPage = "settings";
     const askedBy = new WeakMap<object, OrganizationPage>();
     const refused = new Set<OrganizationPage>();
+    const led = new Map<string, OrganizationPage>();
     visitor.page.on("request", (request) => askedBy.set(request, shown));
     visitor.page.on("response", (response) => {
       const page = askedBy.get(response.request());
@@ -49,6 +58,7 @@ for (const standing of [...ROLES, "operator"] as const)
     for (const page of ORGANIZATION_PAGES) {
       shown = page;
       await visitor.go(path.organization(org, page), pageNames[page]);
+      for (const target of await ledTo(visitor)) led.set(target, page);
     }
     await visitor.page.waitForLoadState("networkidle");
     const answering = ORGANIZATION_PAGES.filter((page) => !refused.has(page) && isUsed(standing, page)).map(
@@ -57,6 +67,8 @@ for (const standing of [...ROLES, "operator"] as const)
     await visitor.open(path.organization(org));
     expect((await entriesOf(visitor)).toSorted()).toEqual(answering.toSorted());
     expect(answering.length).toBeGreaterThan(6);
+    const astray = [...led].filter(([target]) => !answering.some((page) => page === `/o/${org}/${target}`));
+    expect(astray).toEqual([]);
     await visitor.leave();
   }, 120_000);
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
 import { operatorEntitlementsTexts } from "../../dashboard/pages/operator/entitlements/texts.ts";
+import { operatorHomeTexts } from "../../dashboard/pages/operator/home/texts.ts";
 import { operatorPageNames } from "../../dashboard/components/texts.ts";
 import { organizationsTexts as words } from "../../dashboard/pages/organizations/texts.ts";
 import { type Browser, newMember } from "../support/browser.ts";
@@ -92,4 +93,30 @@ test("an organization gets another name, with a line in the audit log", async ()
   const none = await dashboard.root.try("PATCH /operator/organizations/{org}", params, ghost);
   expect(none.status).toBe(404);
   expect(root.complained()).toEqual([]);
+});
+
+test("home says who waits, with the way to it", async () => {
+  await root.open(path.operator("home"));
+  const waiting = rowsOf(root, operatorHomeTexts.waiting);
+  const basalt = waiting.filter({ hasText: "Basalt" });
+  await basalt.getByRole("link", { name: operatorHomeTexts.asksFor(RESEARCH.model) }).click();
+  await waitFor(async () => (await projects()).join() === "Basalt waits", "the one that waits");
+  await root.open(path.operator("home"));
+  await inspect(root, "home with somebody who waits");
+});
+
+test("they stand by name, numbers in their order, and all of them at once: an order by a figure is one of all", async () => {
+  const names = ["Customer 10", "Customer 9", "Customer 100"];
+  for (let n = 0; n < 50; n += 1) names.push(`Numbered ${n}`);
+  for (const name of names) await dashboard.root.app("POST /operator/organizations", {}, { name });
+  await root.open(path.operator("organizations"));
+  const links = rowsOf(root, operatorPageNames.organizations).locator("td:first-child a.name");
+  await waitFor(async () => (await links.count()) > names.length, "all of them");
+  const shown = await links.allInnerTexts();
+  expect(shown.filter((name) => name.startsWith("Customer"))).toEqual([
+    "Customer 9",
+    "Customer 10",
+    "Customer 100",
+  ]);
+  expect(shown.at(-1)).toBe("Numbered 49");
 });

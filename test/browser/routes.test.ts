@@ -3,7 +3,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { circuitNames, dialogTexts, operatorPageNames } from "../../dashboard/components/texts.ts";
+import {
+  circuitNames,
+  dialogTexts,
+  operatorPageNames,
+  tableTexts,
+} from "../../dashboard/components/texts.ts";
 import { operatorRoutesTexts as words } from "../../dashboard/pages/operator/routes/texts.ts";
 import { MODELS, PLAIN, PREVIEW_V1, PREVIEW_V2 } from "../support/models.ts";
 import { type Dashboard, DESKTOP, OPERATOR, PHONE, startDashboard, type Visitor } from "./dashboard.ts";
@@ -63,7 +68,7 @@ test("where there is less room, what a route costs and when its release ends sta
     expect(await root.page.getByRole("columnheader", { name: title, exact: true }).isVisible()).toBe(true);
   await root.resize(PHONE);
   const said = await row().first().getByRole("cell").first().innerText();
-  expect(said).toMatch(/\$2 \/ \$2 per 1 M\s+expires in \d+ [a-z]+/);
+  expect(said).toMatch(/\$2\.00 \/ \$2\.00 per 1 M\s+expires in \d+ [a-z]+/);
   await root.resize(DESKTOP);
 });
 
@@ -191,4 +196,20 @@ test("nobody disables a route without a reason and its name", async () => {
   expect(await row().innerText()).toContain("disabled");
   expect(await row().innerText()).not.toContain(circuitNames.closed);
   expect(root.complained()).toEqual([]);
+});
+
+test("of many routes those are found that are looked for: by words of their name, their tier or their reason, and by state", async () => {
+  const shown = async (query: string): Promise<string[]> => {
+    await open(query);
+    const rows = rowsOf(root, operatorPageNames.routes).locator("td:first-child .name:first-child");
+    return (await rows.allInnerTexts()).toSorted();
+  };
+  const all = await shown("");
+  expect(all.length).toBeGreaterThan(1);
+  expect(await shown(`?search=${PLAIN.model.toUpperCase()}%40`)).toEqual([PLAIN.model]);
+  expect(await shown("?search=nobody")).toEqual([]);
+  await root.page.getByRole("button", { name: tableTexts.clear }).click();
+  await root.page.waitForURL((url) => url.search === "");
+  expect(await shown("?state=disabled")).not.toEqual(all);
+  await inspect(root, "routes in a state");
 });

@@ -182,6 +182,31 @@ test("a sentence of the log has room beside its time, however long a name in it 
   await visitor.resize(DESKTOP);
 }, 60_000);
 
+test("one long name takes no column from the other rows", async () => {
+  const name = "Nightly_batch_of_the_warehouse_".repeat(3);
+  await dashboard.root.app("POST /orgs/{org}/keys", { org: seeded.org }, { name });
+  await visitor.resize({ width: 1440, height: 900 });
+  await visitor.open(path.organization(seeded.org, "keys"));
+  await visitor.page.getByRole("link", { name, exact: true }).waitFor();
+  expect(await visitor.page.getByRole("button", { name: /more columns?$/ }).count()).toBe(0);
+  await visitor.resize(DESKTOP);
+});
+
+test("an order by a figure says among which rows it holds, as long as the server has further ones", async () => {
+  const { page } = visitor;
+  const told = page.getByText(tableTexts.ordered("2"));
+  await page.route("**/app/v1/orgs/*/keys*", async (route) => {
+    const response = await route.fetch();
+    const of = (await response.json()) as { data: object[] };
+    await route.fulfill({ response, json: { ...of, data: of.data.slice(0, 2), next_cursor: "further" } });
+  });
+  await visitor.open(path.organization(seeded.org, "keys"));
+  expect(await told.count()).toBe(0);
+  await visitor.open(`${path.organization(seeded.org, "keys")}?sort=-this-month`);
+  await told.waitFor();
+  await page.unroute("**/app/v1/orgs/*/keys*");
+});
+
 test("a table without rows offers no more columns", async () => {
   const { id: org } = await dashboard.root.app("POST /operator/organizations", {}, { name: "Nobody" });
   const root = await dashboard.visitor(OPERATOR, PHONE);

@@ -6,7 +6,8 @@ import { read } from "../../api/read.ts";
 import { addressOf, type Row } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { ButtonLink, FileLink } from "../../components/link.tsx";
+import { FileLink } from "../../components/link.tsx";
+import { PageButton } from "../../components/page-button.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Former, Loading, Trouble } from "../../components/states.tsx";
 import { pageNames } from "../../components/texts.ts";
@@ -104,10 +105,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
       {activity.data !== undefined && (
         <Former query={activity}>
           {rows.length === 0 && !filtered && before === "" ? (
-            <Empty
-              icon="activity"
-              action={<ButtonLink to={path.organization(org, "playground")}>{words.send}</ButtonLink>}
-            >
+            <Empty icon="activity" action={<PageButton page="playground">{words.send}</PageButton>}>
               {words.empty}
             </Empty>
           ) : (

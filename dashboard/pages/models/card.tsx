@@ -6,19 +6,18 @@ import type { Row } from "../../api/routes.ts";
 import { CopyButton } from "../../components/copy.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Ago, Time } from "../../components/figures.tsx";
-import { ButtonLink } from "../../components/link.tsx";
+import { PageButton } from "../../components/page-button.tsx";
 import { Snippets } from "../../components/snippets.tsx";
 import { StateAndReason, StateBadge } from "../../components/state-badge.tsx";
 import { formatCount } from "../../format/count.ts";
 import { exactMoney } from "../../format/money.ts";
 import { useMembership } from "../../membership.tsx";
-import { path } from "../../path-builder.ts";
 import { classPricesOf } from "./class-prices.ts";
 import { modelsTexts as words } from "./texts.ts";
 
 type Model = Row<"GET /orgs/{org}/models">;
 
-export const Card = ({ org, of }: { org: string; of: Model }) => (
+export const Card = ({ of }: { of: Model }) => (
   <Stack gap="sm" component="section" aria-label={of.id}>
     <Group justify="space-between" gap="xs">
       <Group gap="xs">
@@ -31,7 +30,7 @@ export const Card = ({ org, of }: { org: string; of: Model }) => (
           {of.tier}
         </Badge>
       </Group>
-      <Access org={org} of={of} />
+      <Access of={of} />
     </Group>
     <Text size="sm">
       {givesWords(of)
@@ -86,40 +85,33 @@ function CallCode({ of }: { of: Model }) {
   );
 }
 
-function Access({ org, of }: { org: string; of: Model }) {
+function Access({ of }: { of: Model }) {
+  const { may } = useMembership();
   if (of.access === "paid_workspace_required")
     return (
       <Group gap="xs">
         <Text size="sm">{words.access.paid_workspace_required}</Text>
-        <ButtonLink size="compact-sm" variant="light" to={path.organization(org, "billing")}>
+        <PageButton size="compact-sm" variant="light" page="billing">
           {words.getPaid}
-        </ButtonLink>
+        </PageButton>
       </Group>
     );
   if (of.access === "entitlement_required")
     return (
       <Group gap="xs">
         <Text size="sm">{words.access.entitlement_required}</Text>
-        <ButtonLink
-          size="compact-sm"
-          variant="light"
-          to={path.organization(org, "research")}
-          search={{ ask: of.id }}
-        >
-          {words.getEntitled}
-        </ButtonLink>
+        {may("research.ask") && (
+          <PageButton size="compact-sm" variant="light" page="research" search={{ ask: of.id }}>
+            {words.getEntitled}
+          </PageButton>
+        )}
       </Group>
     );
   if (!givesWords(of)) return null;
   return (
-    <ButtonLink
-      size="compact-sm"
-      variant="light"
-      to={path.organization(org, "playground")}
-      search={{ model: of.id }}
-    >
+    <PageButton size="compact-sm" variant="light" page="playground" search={{ model: of.id }}>
       {words.try}
-    </ButtonLink>
+    </PageButton>
   );
 }
 

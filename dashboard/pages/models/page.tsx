@@ -59,7 +59,6 @@ export function ModelsPage() {
               </Text>
               <EstimateCard org={org.id} models={data} />
               <ModelDrawer
-                org={org.id}
                 of={data.find(({ id }) => id === filters.model)}
                 onClose={() => setFilters({ model: "" })}
               />
@@ -72,15 +71,14 @@ export function ModelsPage() {
 }
 
 interface ModelDrawerProps {
-  org: string;
   /** None: closed. */
   of: Model | undefined;
   onClose: () => void;
 }
 
-const ModelDrawer = ({ org, of, onClose }: ModelDrawerProps) => (
+const ModelDrawer = ({ of, onClose }: ModelDrawerProps) => (
   <Drawer opened={of !== undefined} onClose={onClose} position="right" size="lg" title={words.model}>
-    {of !== undefined && <Card org={org} of={of} />}
+    {of !== undefined && <Card of={of} />}
   </Drawer>
 );
 

@@ -40,7 +40,7 @@ export const modelsTexts = {
   },
   routes: (model: string) => `Routes of ${model}`,
   version: (version: number) => `version ${version}`,
-  prices: { input: "Input / 1 M", cached: "Cached / 1 M", output: "Output / 1 M" },
+  prices: { input: "Input / 1\u00a0M", cached: "Cached / 1\u00a0M", output: "Output / 1\u00a0M" },
   context: "Context",
   firstToken: "First token",
   uptime: "Uptime",

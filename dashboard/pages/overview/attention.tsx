@@ -5,6 +5,7 @@ import type { Answer } from "../../api/routes.ts";
 import { Icon } from "../../components/icon.tsx";
 import { formatCount } from "../../format/count.ts";
 import { readableTimes } from "../../format/time.ts";
+import { useMembership } from "../../membership.tsx";
 import { type OrganizationPage, path } from "../../path-builder.ts";
 import { overviewTexts as words } from "./texts.ts";
 import { UnusualDay } from "./unusual.tsx";
@@ -30,6 +31,7 @@ const SHOWN = 6;
 
 export function Attention({ org, of: { attention, unusual } }: { org: string; of: Overview }) {
   const [all, setAll] = useState(false);
+  const { sees } = useMembership();
   if (attention.length === 0 && unusual === null) return null;
   const shown = all ? attention : attention.slice(0, SHOWN);
   return (
@@ -47,7 +49,10 @@ export function Attention({ org, of: { attention, unusual } }: { org: string; of
             key={`${kind} ${target} ${text}`}
             {...(TARGETS[kind] === "keys" && target !== null
               ? { to: path.key(org, target) }
-              : { to: path.organization(org, TARGETS[kind]), search: search === null ? {} : { search } })}
+              : {
+                  to: sees(TARGETS[kind]) ? path.organization(org, TARGETS[kind]) : null,
+                  search: search === null ? {} : { search },
+                })}
           >
             {readableTimes(text)}
           </Warning>

@@ -6,7 +6,7 @@ import { read } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { ExactMoney, Money } from "../../components/figures.tsx";
-import { ButtonLink } from "../../components/link.tsx";
+import { PageButton } from "../../components/page-button.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { RangeChoice } from "../../components/range-choice.tsx";
 import { Loaded } from "../../components/states.tsx";
@@ -61,15 +61,20 @@ interface FiguresProps {
 }
 
 function Figures({ org, range, of }: FiguresProps) {
+  const { sees } = useMembership();
   const models = useMemo(() => modelsOf(org, range), [org, range]);
   const keys = useMemo(() => keysOf(org, range), [org, range]);
   const routes = useMemo(() => routesOf(org), [org]);
   return (
     <>
       <Attention org={org} of={of} />
-      <Steps org={org} of={of} />
+      <Steps of={of} />
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing={{ base: "xs", sm: "md" }}>
-        <Tile title={words.available} note={<Held of={of} />} to={path.organization(org, "billing")}>
+        <Tile
+          title={words.available}
+          note={<Held of={of} />}
+          {...(sees("billing") && { to: path.organization(org, "billing") })}
+        >
           <Money usd={of.balance.available_usd} />
         </Tile>
         <Tile
@@ -178,20 +183,30 @@ const Held = ({ of: { balance } }: { of: Overview }) => (
   </>
 );
 
-/** What a new organization has not done yet. */
-function Steps({ org, of: { steps } }: { org: string; of: Overview }) {
-  const open = (["key", "first_request", "credits", "invited"] as const).filter((step) => !steps[step]);
+const STEPS = { key: "keys", first_request: "playground", credits: "billing", invited: "team" } as const;
+
+/** What a new organization has not done yet, as far as it is for this person to do. */
+function Steps({ of: { steps } }: { of: Overview }) {
+  const { may } = useMembership();
+  const mine = {
+    key: may("keys.create"),
+    first_request: may("play"),
+    credits: may("credits.buy"),
+    invited: may("team.change"),
+  };
+  const open = (["key", "first_request", "credits", "invited"] as const).filter(
+    (step) => mine[step] && !steps[step],
+  );
   if (open.length === 0) return null;
-  const pages = { key: "keys", first_request: "playground", credits: "billing", invited: "team" } as const;
   return (
     <Group gap="xs">
       <Text size="sm" c="dimmed">
         {words.next}
       </Text>
       {open.map((step) => (
-        <ButtonLink key={step} size="compact-sm" variant="light" to={path.organization(org, pages[step])}>
+        <PageButton key={step} size="compact-sm" variant="light" page={STEPS[step]}>
           {words.steps[step]}
-        </ButtonLink>
+        </PageButton>
       ))}
     </Group>
   );

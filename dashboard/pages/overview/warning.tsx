@@ -1,21 +1,26 @@
-// One line of what needs a look: it leads to the very thing.
-import { Anchor } from "@mantine/core";
+// One line of what needs a look: it leads to the very thing, where somebody may see that.
+import { Anchor, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { BareLink } from "../../components/link.tsx";
 
 interface WarningProps {
-  to: string;
+  to: string | null;
   search?: Record<string, string>;
   children: ReactNode;
 }
 
-export const Warning = ({ to, search = {}, children }: WarningProps) => (
-  <Anchor
-    size="sm"
-    c="var(--mantine-color-text)"
-    className="name warning"
-    renderRoot={(props) => <BareLink to={to} search={search} {...props} />}
-  >
-    {children}
-  </Anchor>
-);
+export const Warning = ({ to, search = {}, children }: WarningProps) =>
+  to === null ? (
+    <Text size="sm" className="name">
+      {children}
+    </Text>
+  ) : (
+    <Anchor
+      size="sm"
+      c="var(--mantine-color-text)"
+      className="name warning"
+      renderRoot={(props) => <BareLink to={to} search={search} {...props} />}
+    >
+      {children}
+    </Anchor>
+  );

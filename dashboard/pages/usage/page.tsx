@@ -6,7 +6,8 @@ import { read } from "../../api/read.ts";
 import { type Answer, addressOf } from "../../api/routes.ts";
 import { Money } from "../../components/figures.tsx";
 import { Figure } from "../../components/figure.tsx";
-import { ButtonLink, FileLink } from "../../components/link.tsx";
+import { FileLink } from "../../components/link.tsx";
+import { PageButton } from "../../components/page-button.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { Tile } from "../../components/tile.tsx";
@@ -55,7 +56,7 @@ export function UsagePage() {
                 isNarrowed(filters) ? (
                   <ClearFilters set={setFilters} />
                 ) : (
-                  <ButtonLink to={path.organization(org.id, "playground")}>{words.send}</ButtonLink>
+                  <PageButton page="playground">{words.send}</PageButton>
                 )
               }
             >

@@ -76,6 +76,24 @@ export const homeProviders = listOf(
   }),
 );
 
+/** Whose credits last less than three days first, the soonest of them first; then who asked for Research Mode, the longest first. 20 of each at most. */
+export const homeWaiting = listOf(
+  z.object({
+    kind: z.enum(["credits", "entitlement"]),
+    /** Of the organization, or of the entitlement. */
+    id: z.string(),
+    org: z.string(),
+    org_name: z.string(),
+    /** Which was asked for; null of credits. */
+    model: z.string().nullable(),
+    /** Of credits, and at what pace they are spent; null of an entitlement. */
+    available_usd: usd.nullable(),
+    burn_usd_per_day: usd.nullable(),
+    /** When it was asked for; null of credits. */
+    since: time.nullable(),
+  }),
+);
+
 /** The soonest first, 20 at most. */
 export const homeEnding = listOf(
   z.object({

@@ -18,6 +18,7 @@ import { ModelMargins, marginText } from "./margins.tsx";
 import { Providers } from "./providers.tsx";
 import { operatorHomeTexts as words } from "./texts.ts";
 import { Traffic } from "./traffic.tsx";
+import { Waiting } from "./waiting.tsx";
 
 const OFTEN_MS = 15_000;
 const SELDOM_MS = 60_000;
@@ -40,6 +41,7 @@ export function OperatorHomePage() {
         </Tiles>
       </SimpleGrid>
       {health.data !== undefined && <Trouble query={health} />}
+      <Waiting />
       <Providers />
       <Ending />
       {!isUnread(traffic) && <Loaded query={traffic}>{(of) => <Traffic of={of} />}</Loaded>}

@@ -50,6 +50,12 @@ export const operatorHomeTexts = {
     all === 0
       ? null
       : `${live} of ${counted(String(all), "route")} live${reason === null ? "" : ` · ${reason}`}`,
+  waiting: "Waits for you",
+  noWaiting: "Everybody has credits for three days or more, and nobody asks for Research Mode.",
+  lowCredits: "Credits for less than 3 days",
+  asksFor: (model: string) => `Research Mode for ${model}`,
+  leftAt: "left, at",
+  aDay: "a day",
   ending: "Ends soon",
   endingLead: "Within 14 days, or expired and not renewed.",
   noEnding: "Nothing ends within 14 days.",
@@ -77,6 +83,7 @@ export const operatorHomeTexts = {
     kind: "Kind",
     whose: "Whose",
     ends: "Ends",
+    how: "How it stands",
     model: "Model",
     charged: "Charged",
     cost: "List price",

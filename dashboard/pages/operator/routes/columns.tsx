@@ -8,7 +8,7 @@ import { Icon } from "../../../components/icon.tsx";
 import { StateBadge } from "../../../components/state-badge.tsx";
 import { circuitNames } from "../../../components/texts.ts";
 import { formatShare } from "../../../format/count.ts";
-import { isZero } from "../../../format/money.ts";
+import { exactMoney, isZero } from "../../../format/money.ts";
 import { formatSpan, formatTime } from "../../../format/time.ts";
 import { Expiry, ExpiryLine } from "./expiry.tsx";
 import { operatorRoutesTexts as words } from "./texts.ts";
@@ -35,7 +35,7 @@ const Since = ({ at, live }: { at: string; live: boolean }) =>
 const priceOf = ({ price }: OperatedRoute): string =>
   price === null
     ? words.untold
-    : `$${price.input_per_million} / ${isZero(price.output_per_million) ? "–" : `$${price.output_per_million}`}`;
+    : `${exactMoney(price.input_per_million)} / ${isZero(price.output_per_million) ? "–" : exactMoney(price.output_per_million)}`;
 
 interface ColumnTerms {
   setAct: (act: Act) => void;

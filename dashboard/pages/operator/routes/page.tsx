@@ -4,12 +4,16 @@ import { Button, Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { read } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
+import { Choice } from "../../../components/choice.tsx";
 import { DataTable } from "../../../components/data-table.tsx";
+import { FilterRow } from "../../../components/filters.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import { Page } from "../../../components/page.tsx";
 import { ModelLimits } from "../../../components/rate-limits.tsx";
+import { SearchField } from "../../../components/search-field.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
-import { text, useFilters } from "../../../filters.ts";
+import { type Filters, oneOf, type SetFilters, text, useFilters } from "../../../filters.ts";
 import { operatorPageNames } from "../../../components/texts.ts";
 import { operatorRoutesTexts as words } from "./texts.ts";
 import { FocusBack } from "../../../components/opener.ts";
@@ -19,12 +23,18 @@ import { Calendar } from "./expiry.tsx";
 import { PublishDialog } from "./publish.tsx";
 import { History, TrustedKeys } from "./releases.tsx";
 
-/** The route whose releases are shown. */
-const SHAPE = { history: text() };
+const STATES = ["live", "disabled", "unhealthy", "stale"] as const;
+const SHAPE = {
+  search: text(),
+  state: oneOf(["", ...STATES], ""),
+  /** The route whose releases are shown. */
+  history: text(),
+};
 
 export function RoutesPage() {
   const routes = useQuery({ ...read("GET /operator/routes", {}), refetchInterval: 5_000 });
-  const [{ history }, setFilters] = useFilters(SHAPE);
+  const [filters, setFilters] = useFilters(SHAPE);
+  const { history } = filters;
   const [act, setAct] = useState<Act | null>(null);
   const close = (): void => setAct(null);
   const publish = (
@@ -42,9 +52,10 @@ export function RoutesPage() {
             </Empty>
           ) : (
             <>
+              <RouteFilters filters={filters} set={setFilters} />
               <DataTable
                 label={operatorPageNames.routes}
-                rows={data}
+                rows={data.filter(matching(filters))}
                 rowKey={({ route }) => route}
                 columns={routeColumns({ setAct, showHistory: (route) => setFilters({ history: route }) })}
               />
@@ -67,3 +78,31 @@ export function RoutesPage() {
     </Page>
   );
 }
+
+const matching =
+  ({ search, state }: Filters<typeof SHAPE>) =>
+  (of: Row<"GET /operator/routes">): boolean =>
+    (state === "" || of.state === state) &&
+    `${of.route} ${of.tier} ${of.reason ?? ""}`.toLowerCase().includes(search.toLowerCase());
+
+interface RouteFiltersProps {
+  filters: Filters<typeof SHAPE>;
+  set: SetFilters<typeof SHAPE>;
+}
+
+const RouteFilters = ({ filters, set }: RouteFiltersProps) => (
+  <FilterRow>
+    <SearchField
+      label={words.search}
+      value={filters.search}
+      onSearch={(search) => set({ search }, { typed: true })}
+    />
+    <Choice
+      label={words.state}
+      value={filters.state}
+      of={SHAPE.state}
+      set={(state) => set({ state })}
+      data={[{ value: "", label: words.allStates }, ...STATES.map((value) => ({ value, label: value }))]}
+    />
+  </FilterRow>
+);

@@ -5,6 +5,9 @@ export const operatorRoutesTexts = {
   liveFor: (span: string) => `for ${span}`,
   lead: "A route serves only with a fresh release that a trusted key has signed. Sign with ./tollgate release sign; private keys never come here.",
   empty: "No release has been published yet.",
+  search: "Search routes and reasons",
+  state: "State",
+  allStates: "All",
   publish: "Publish a release",
   publishTitle: "Publish a signed release",
   publishHelp:

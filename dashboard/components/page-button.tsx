@@ -1,0 +1,17 @@
+// A way to another page of the organization; none for somebody whom that page would refuse.
+import type { ButtonProps } from "@mantine/core";
+import type { ReactNode } from "react";
+import { useMembership } from "../membership.tsx";
+import { type OrganizationPage, path } from "../path-builder.ts";
+import { ButtonLink } from "./link.tsx";
+
+interface PageButtonProps extends ButtonProps {
+  page: OrganizationPage;
+  search?: Record<string, string>;
+  children: ReactNode;
+}
+
+export function PageButton({ page, search = {}, ...props }: PageButtonProps) {
+  const { org, sees } = useMembership();
+  return sees(page) ? <ButtonLink to={path.organization(org.id, page)} search={search} {...props} /> : null;
+}
