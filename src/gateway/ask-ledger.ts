@@ -23,7 +23,7 @@ export interface AskLedgerPorts extends PreparePorts {
   answers: LargeAnswers;
   holds: RunningHolds;
   /** Learns what was published and switched, which the store knows before the route table does. */
-  refreshRoutes(): Promise<void>;
+  refreshRoutes: () => Promise<void>;
   /** Whether the route table may miss what others published; else it is behind for a moment only, which COMMIT 1 tells. */
   othersPublish: boolean;
 }

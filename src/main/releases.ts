@@ -21,7 +21,7 @@ export interface Releases {
   breakers: Breakers;
   publisher: Publisher;
   /** Learns at once what was published and switched: by other gateways, or by this one at this very moment. */
-  refresh(): Promise<void>;
+  refresh: () => Promise<void>;
   /** Whether other gateways share the store. */
   othersPublish: boolean;
   /** Ends the probes and the renewal of the demo. */

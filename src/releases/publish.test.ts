@@ -120,7 +120,7 @@ describe("publication", () => {
     const { publisher, routeTable, store } = publisherOf(trusted);
     await publisher.publish(await sign(1, key), byItself("t"));
     const next = await sign(2, key);
-    const { routes } = store;
+    const routes = store.routes.bind(store);
     const meanwhile = [
       () => publisher.publish(next, byItself("t")),
       () => publisher.setDisabled({ route: "m@a/r", disabled: true, reason: null }, byItself("t")),

@@ -64,7 +64,7 @@ describe.each(["one gateway on sqlite", "one gateway on postgres", "two gateways
         const answers = await Promise.all([send(0), send(1)]);
         const after = await Promise.all(gateways.map(costs));
         const won = answers.findIndex(({ status }) => status === 200);
-        expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422]);
+        expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 422]);
         const { error } = answers[1 - won]?.json ?? {};
         expect(error).toMatchObject({ code: "release_refused", step: "version" });
         expect(error?.message).toContain(
