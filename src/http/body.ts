@@ -1,6 +1,7 @@
 // Reads a request's body within the limits, before any effect: media type and size first, then the bytes, counted
 // (wire.md §6, hardening.md 47–53). Bodies are never inflated.
 import { Refusal } from "../domain/refusals.ts";
+import { giveBack } from "./give-back.ts";
 import { bodyPassed } from "./linger.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import { networkOf } from "../lib/networks.ts";
@@ -103,13 +104,8 @@ async function readCounted({ body }: Request, room: Room, { limitBytes }: BodyTe
     }
     return (pieces.length === 1 ? pieces.pop() : undefined) ?? Buffer.concat(pieces);
   } finally {
-    for (const { buffer } of pieces) giveBack(buffer);
+    for (const piece of pieces) giveBack(piece);
   }
-}
-
-/** At once: whose room is free again must not stay in memory until the collector comes. */
-function giveBack(bytes: ArrayBufferLike): void {
-  if (bytes instanceof ArrayBuffer) bytes.transfer(0);
 }
 
 /** A framing error makes the read reject; the parser below us answers that by itself and closes (hardening.md §1). */

@@ -1,5 +1,6 @@
 // A refusal that comes before its request's body has ended. The parser below us closes a connection that is not kept open as soon as
 // it is answered, and a system that still gets bytes then resets it: the client, or the proxy before it, would never read why.
+import { giveBack } from "./give-back.ts";
 
 /** For how long the rest of such a body is taken, milliseconds: as long as a whole one may take. */
 const LINGER_MS = 30_000;
@@ -20,7 +21,12 @@ export async function bodyPassed({ headers, bodyUsed, body }: Request): Promise<
   const until = performance.now() + LINGER_MS;
   const silence = setTimeout(() => void reader.cancel().catch(() => undefined), SILENCE_MS); // a read tells what broke it
   try {
-    while (closes && performance.now() < until && !(await reader.read()).done) silence.refresh();
+    while (closes && performance.now() < until) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      giveBack(value);
+      silence.refresh();
+    }
     await reader.cancel();
   } catch {
     return; // the client broke it off, and reads no answer

@@ -417,7 +417,7 @@ const LINES: readonly Line[] = [
   })),
   ...["best_of", "use_beam_search", "ignore_eos", "made_up"].map((name) => ({
     line: `118 ${name}`,
-    send: body({ [name]: 1 }),
+    send: body({ [name]: 2 }),
     code: "unknown_parameter",
     param: name,
   })),

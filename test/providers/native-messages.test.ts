@@ -392,13 +392,13 @@ test("a field of the caller's that the vendor refuses is named as the caller wro
     Response.json(
       {
         type: "error",
-        error: { type: "invalid_request_error", message: "diagnostics: Extra inputs are not permitted" },
+        error: { type: "invalid_request_error", message: "novelty: Extra inputs are not permitted" },
       },
       { status: 400 },
     );
-  const response = await ask({ ...MESSAGE, diagnostics: { a: 1 } });
+  const response = await ask({ ...MESSAGE, novelty: { a: 1 } });
   const { error } = errorBody.parse(JSON.parse(await response.text()));
-  expect([response.status, error.param]).toEqual([400, "diagnostics"]);
+  expect([response.status, error.param]).toEqual([400, "novelty"]);
 });
 
 test("a keyed stream of the vendor's own events is replayed and resumed byte for byte", async () => {
