@@ -64,7 +64,8 @@ export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
       device(DEVICE_TOKEN_PATH, "token"),
     ],
     stop: async () => {
-      if (opening !== null) await (await opening).close();
+      const rooms = await opening?.catch(() => null); // whoever asked for them was told
+      await rooms?.close();
     },
   };
 }

@@ -128,8 +128,11 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
             signal,
           );
     const stop = async (): Promise<void> => {
-      await close();
-      await closeStore(store);
+      try {
+        await close();
+      } finally {
+        await closeStore(store); // its lease goes back, whatever did not close
+      }
     };
     return { url, demoKey, signInLink, ledger, services: gateway.services, stop };
   } catch (error) {

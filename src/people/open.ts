@@ -17,7 +17,8 @@ import { alreadyMember, memberships } from "./memberships.ts";
 import { operators } from "./operators.ts";
 import { organizationRules } from "./organization-rules.ts";
 import { type OidcProvider, openSignIn, passkeyHost, type Passwords, type SignIn } from "./sign-in.ts";
-import { openPeopleStore, type PeoplePlace } from "./store.ts";
+import { openPeopleStore, type PeoplePlace, type PeopleStore } from "./store.ts";
+import { toldAway } from "../store/postgres-error.ts";
 import { Windows } from "../limits/window.ts";
 
 export interface PeopleOptions {
@@ -35,8 +36,18 @@ export interface PeopleOptions {
   ownerOfManagementKey(id: string): Promise<string | null>;
 }
 
+/** Rejects, with its store closed again, where people cannot be opened; as `overloaded` where their database is away. */
 export async function openPeople(options: PeopleOptions): Promise<People> {
   const store = await openPeopleStore(options.place);
+  try {
+    return await peopleOn(store, options);
+  } catch (error) {
+    await store.close();
+    throw toldAway(error);
+  }
+}
+
+async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<People> {
   const { clock, secret, url, origins, oidc, signInsPerMinute, passwords } = options;
   const on = await openSignIn({ store, secret, url, origins, oidc, signInsPerMinute, passwords });
   const sessions = sessionKeeping(on);

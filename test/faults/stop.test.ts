@@ -1,6 +1,8 @@
 // SIGTERM under load (money.md fault 60): no new request, running ones finish within the grace time, the rest is cut and
 // settled by evidence; the process exits 0 and nothing is held.
 import { expect, test } from "bun:test";
+import pg from "pg";
+import { testPostgres } from "../support/postgres.ts";
 import { ProcessGateway, type Received } from "../support/process-gateway.ts";
 import { waitFor } from "../support/wait.ts";
 
@@ -139,3 +141,35 @@ const chargesIn = (answers: readonly Received[]): number =>
   answers
     .map(({ text }) => nano([...text.matchAll(/"customer_charge_usd":([0-9.e-]+)/g)].at(-1)?.[1] ?? "0"))
     .reduce((sum, charge) => sum + charge, 0);
+
+const WAITING_FOR_PEOPLE = `FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = 'tollgate people' AND wait_event_type = 'Lock'`;
+
+test("people that cannot be opened while it is told to stop keep nothing else from ending: it exits 0", async () => {
+  const database = await (await testPostgres()).migrated();
+  const admin = new pg.Client({ connectionString: database.url });
+  const gateway = await ProcessGateway.start({ DATABASE_URL: database.url });
+  try {
+    await admin.connect();
+    await admin.query("SELECT pg_advisory_lock(hashtext('people'))");
+    const session = gateway.get("/app/v1/session").catch(() => null);
+    await waitFor(
+      async () => (await admin.query(`SELECT 1 ${WAITING_FOR_PEOPLE}`)).rows.length === 1,
+      "the opening of people",
+    );
+    const stopping = gateway.kill("SIGTERM");
+    await Bun.sleep(1_200);
+    void gateway.kill("SIGTERM");
+    await Bun.sleep(300);
+    await admin.query(`SELECT pg_terminate_backend(pid) ${WAITING_FOR_PEOPLE}`);
+    await stopping;
+    await session;
+    expect(gateway.exitCode).toBe(0);
+    const { rows } = await admin.query("SELECT 1 FROM instance WHERE lease_until > 0");
+    expect(rows).toEqual([]); // its lease is given back
+  } finally {
+    await gateway.stop();
+    await admin.end();
+    await database.drop();
+  }
+}, 60_000);

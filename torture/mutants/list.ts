@@ -371,8 +371,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "src/ledger/postgres/readings.ts",
-        find: 'balances("FOR UPDATE"))',
-        replace: 'balances(""))',
+        find: 'balances("FOR UPDATE",',
+        replace: 'balances("",',
       },
     ],
     mix: mixes.bursts,
