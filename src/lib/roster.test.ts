@@ -75,7 +75,10 @@ test("a register finds by id, what was set last, and nothing that was taken out"
 });
 
 test("what has left a roster or a register is not kept by those that came later", () => {
-  const { stdout } = Bun.spawnSync([process.execPath, `${import.meta.dir}/../../test/support/roster-heap.ts`]);
+  const { stdout } = Bun.spawnSync([
+    process.execPath,
+    `${import.meta.dir}/../../test/support/roster-heap.ts`,
+  ]);
   const { passed, ofRoster, ofRegister } = JSON.parse(stdout.toString()) as Record<string, number>;
   // A `Set` keeps some two thirds of them.
   expect(ofRoster).toBeLessThan((passed ?? 0) / 4);
