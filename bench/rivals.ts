@@ -2,7 +2,7 @@
 // and of which versions, then what was measured elsewhere, with the conditions of then, kept apart.
 import { number } from "./report.ts";
 import { BUDGET_SECTION } from "./figures/budget.ts";
-import { BARE_PROXY, TOLLGATE } from "./peer.ts";
+import { BARE_PROXY, LEAN_SHELL, NULL_LEDGER, TOLLGATE } from "./peer.ts";
 import { PEERS } from "./peers.ts";
 import type { Figure } from "./figure.ts";
 import type { Results } from "./report.ts";
@@ -63,11 +63,13 @@ export function printRivals(results: Results): string {
   );
   return `# Beside others
 
-Written by \`${command}\`; every figure of the first two tables is of that run.
+Written by \`${command}\`; every figure before the last table is of that run.
 
 - ${date.slice(0, 10)}, ${machine["cpu"]}, ${machine["cores"]} cores, ${machine["memory_gb"]} GB, Linux ${machine["kernel"]}, Bun ${machine["bun"]}; load before: ${machine["load_average_before"]}.
 - Plan "${plan.name}": medians of ${plan.rounds} interleaved rounds; ${machine["pinned"] === true ? "the gateway alone on one core, upstream, load and database on the other" : "not pinned to cores"}. How each is taken: [performance.md §4](design/performance.md).
-- Tollgate holds credits durably before each call and settles durably before the last byte; ${BARE_PROXY} is \`Bun.serve\` and \`fetch\` without logic.
+- Tollgate holds credits durably before each call and settles durably before the last byte; ${BARE_PROXY} is \`Bun.serve\` and \`fetch\` without logic, ${LEAN_SHELL}
+  the least program that reads, checks the form of and prints what a gateway does, ${NULL_LEDGER} Tollgate with a ledger that says yes at once.
+- A wait of many milliseconds at a fixed rate is a queue: that peer serves fewer on one core than came.
 - Versions: ${[...versions, "Tollgate of this tree"].join(", ")}.
 
 ${table(figures, peers, COMPARED)}

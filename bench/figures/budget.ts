@@ -1,10 +1,11 @@
 // A budget that pays for seven calls. Two hundred of them at once: how many are answered, and what the provider is owed beyond the
-// budget. One after the other, with `kill -9` after five: how many are answered in all. Only peers that keep budgets take part.
+// budget. One after the other, with `kill -9` after five: how many are answered in all. Only peers that keep budgets take part; a
+// ledger that says yes to all keeps none.
 import { formatUsd, nanoUsd } from "../../src/domain/money.ts";
 import { figure, GOALS } from "../figure.ts";
 import { burst } from "../load.ts";
 import type { Budgeted, RunningPeer } from "../peer.ts";
-import { TOLLGATE, TOLLGATE_POSTGRES } from "../peer.ts";
+import { NULL_LEDGER, TOLLGATE, TOLLGATE_POSTGRES } from "../peer.ts";
 import { chatBody, chatRequest } from "../request.ts";
 import { PROMPT_TOKENS, RATES, SCRIPTS } from "../scripts.ts";
 import { billOf } from "./bench.ts";
@@ -33,7 +34,8 @@ const PROMISED: ReadonlySet<string> = new Set([TOLLGATE, TOLLGATE_POSTGRES]);
 export async function budget(bench: Bench): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const peer of bench.peers)
-    if (peer.withBudget !== undefined) figures.push(...(await spent(bench, peer)));
+    if (peer.withBudget !== undefined && peer.name !== NULL_LEDGER)
+      figures.push(...(await spent(bench, peer)));
   return figures;
 }
 
