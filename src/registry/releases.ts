@@ -52,7 +52,7 @@ export const publishRelease = (
     const { route, version, digest, signedBy, expiresAtMs } = release;
     yield* lockListOfRoutes();
     const highest = (yield* lockRoute(route))?.highestVersion ?? 0;
-    if (version === highest && (yield* findRelease(digest)) !== null) return { kind: "repeated" };
+    if (version === highest && (yield* standsAsSigned(digest))) return { kind: "repeated" };
     if (version <= highest) return { kind: "rolled_back", highest };
     yield* ask(
       `INSERT INTO route_release (route, version, digest, jws, manifest, signed_by, expires_at, published_at)
@@ -71,6 +71,16 @@ export const publishRelease = (
     yield* appendAuditLine(note, nowMs);
     return { kind: "published" };
   });
+
+/** False where there is none, and where it is damaged: the same once more would mend nothing, a newer version does. */
+function* standsAsSigned(digest: string): Query<boolean> {
+  try {
+    return (yield* findRelease(digest)) !== null;
+  } catch (error) {
+    if (error instanceof UnreadableRecord) return false;
+    throw error;
+  }
+}
 
 /** When the release came since which a route `s` was without one for no moment. */
 const COVERED_SINCE = `(

@@ -205,6 +205,14 @@ describe.each(STORES)("on %s", (store) => {
     },
   );
 
+  test("the very file of a damaged one mends nothing: it is refused, and a higher version asked for", async () => {
+    const [row] = (await gateway.rowsOf(`route_release WHERE route = '${byDefault("rotten-1")}'`)) as {
+      jws: string;
+    }[];
+    const again = await gateway.admin<ErrorJson>("POST", "/releases", { jws: row?.jws });
+    expect([again.status, again.json.error.message]).toEqual([422, expect.stringContaining("higher version")]);
+  });
+
   test("a newer version opens each of them", async () => {
     for (const one of [...CASES, { ...NAMELESS, versions: 1 }]) {
       const repeated = await gateway.publish(model(one.model, { route: one.route, version: one.versions }));
