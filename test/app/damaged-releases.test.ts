@@ -210,7 +210,10 @@ describe.each(STORES)("on %s", (store) => {
       jws: string;
     }[];
     const again = await gateway.admin<ErrorJson>("POST", "/releases", { jws: row?.jws });
-    expect([again.status, again.json.error.message]).toEqual([422, expect.stringContaining("higher version")]);
+    expect([again.status, again.json.error.message]).toEqual([
+      422,
+      expect.stringContaining("higher version"),
+    ]);
   });
 
   test("a newer version opens each of them", async () => {
