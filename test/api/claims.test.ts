@@ -26,7 +26,7 @@ const count = (texts: readonly string[]): Promise<number> =>
 let gateway: TestGateway;
 let customer: Customer;
 beforeAll(async () => {
-  gateway = await startGateway({ models: [...MODELS, FREE, UNCOUNTED], log: createLog("silent") });
+  gateway = await startGateway({ models: [...MODELS, FREE], log: createLog("silent") });
   customer = await gateway.customer({ usd: "100" });
   await count(["warm"]);
 });
