@@ -39,7 +39,7 @@ export const MEASURES: readonly NamedMeasure[] = [
   { name: "client gone", measure: clientGone },
   { name: "stalled client", measure: stalledClient },
   { name: "conservation", measure: conservation },
-  { name: "budget", measure: budget },
+  { name: "budget", measure: budget, apart: true },
   { name: "replicas", measure: replicas },
   { name: "slow streams", measure: slowStreams },
   { name: "extended", measure: extended },

@@ -119,6 +119,9 @@ export interface LoadTerms {
   own: OwnRequests;
 }
 
+/** Behind the cells of a balance; whether the number may admit stands behind it. */
+const CLOCK = widthOf(LOAD.balance);
+
 /** Rows by question, the questions asked in this order. */
 export type Ask = (questions: readonly Question[]) => Promise<Cell[][][]>;
 
@@ -147,9 +150,8 @@ export async function loadRows(
   const found: Loaded = { rows, databaseNowMs: null, owns: false };
   const putBalanceAndClock: put.Put = (into, cells) => {
     put.putBalance(into, cells);
-    const [clock, owns = false] = cells.slice(widthOf(LOAD.balance));
-    found.databaseNowMs = Math.max(found.databaseNowMs ?? 0, int(clock));
-    found.owns = flag(owns);
+    found.databaseNowMs = Math.max(found.databaseNowMs ?? 0, int(cells[CLOCK]));
+    found.owns = epoch !== null && flag(cells[CLOCK + 1]);
   };
   const organizations = [...wanted.organizations].toSorted().map((id) => [id]);
   if (epoch === null) read(organizations, { reading: "balances", into: putBalanceAndClock });

@@ -1,5 +1,6 @@
 // Top-level fields that are refused by name (wire.md §1.1 and §1.3), each with the code its family gets and what to
 // do instead. `null` is absent for these too, and so is a default spelled out. Every other name that is not in `chat-fields.ts` is refused as unknown.
+import { isDeepStrictEqual } from "node:util";
 import { isPresent } from "../../../domain/read-value.ts";
 import type { RefusalCode } from "../../../domain/refusals.ts";
 
@@ -13,7 +14,7 @@ export interface RefusedField {
 
 /** Of a field that is refused: `null`, or a default spelled out, is as good as absent. */
 export const saysNothing = (value: unknown, { defaults = [] }: Pick<RefusedField, "defaults">): boolean =>
-  !isPresent(value) || defaults.some((one) => JSON.stringify(one) === JSON.stringify(value));
+  !isPresent(value) || defaults.some((one) => isDeepStrictEqual(one, value));
 
 interface Family extends RefusedField {
   names: string;
