@@ -6,21 +6,21 @@ import { countViolations, type Report } from "./torture.ts";
 const SHOWN = 3;
 
 export function printTable(report: Report): string {
-  const figures = Object.entries(report.figures).map(
-    ([name, value]) => `  ${name.padEnd(36)}${String(value).padStart(8)}`,
-  );
-  const checks = [...report.violations].map(
-    ([name, list]) => `  ${name.padEnd(36)}${(list.length === 0 ? "ok" : String(list.length)).padStart(8)}`,
-  );
   const total = countViolations(report);
+  const figures = Object.entries(report.figures);
+  const checks = [...report.violations].map(([name, list]) => [name, list.length === 0 ? "ok" : list.length]);
+  const violations = ["violations", total];
+  const width = Math.max(...[...figures, ...checks].map(([name]) => String(name).length)) + 2;
+  const printed = (rows: unknown[][]): string[] =>
+    rows.map(([name, value]) => `  ${String(name).padEnd(width)}${String(value).padStart(7)}`);
   return [
     `torture  seed ${report.seed}  ${(report.ms / 60_000).toFixed(2)} minutes`,
     "",
-    ...figures,
+    ...printed(figures),
     "",
-    ...checks,
+    ...printed(checks),
     "",
-    `  ${"violations".padEnd(36)}${String(total).padStart(8)}`,
+    ...printed([violations]),
     ...(total === 0 ? [] : ["", printViolations(report)]),
   ].join("\n");
 }
