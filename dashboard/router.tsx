@@ -7,11 +7,11 @@ import {
   lazyRouteComponent as lazily,
   Outlet,
 } from "@tanstack/react-router";
-import { nextAnswer, noteAnswer } from "./api/reachable.ts";
 import { Front } from "./components/front.tsx";
 import { Link } from "./components/link.tsx";
 import { Failure, Loading } from "./components/states.tsx";
 import { parseSearch, stringifySearch } from "./filters.ts";
+import { loadPart } from "./load-part.ts";
 import { HomePage } from "./pages/home.tsx";
 import {
   OPERATOR_PAGES,
@@ -22,17 +22,7 @@ import {
 } from "./path-builder.ts";
 import { stateTexts } from "./components/texts.ts";
 
-/** A page whose code does not come leaves the one before it on the screen, and is fetched again once the gateway answers. */
-const lazyRouteComponent: typeof lazily = (load, name) =>
-  lazily(async () => {
-    try {
-      return await load();
-    } catch {
-      noteAnswer(false);
-      await nextAnswer();
-      return await load();
-    }
-  }, name);
+const lazyRouteComponent: typeof lazily = (load, name) => lazily(() => loadPart(load), name);
 
 type PageLoader = ReturnType<typeof lazyRouteComponent>;
 

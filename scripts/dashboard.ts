@@ -11,17 +11,32 @@ const draft = `${target}.${process.pid}`;
 
 await rm(draft, { recursive: true, force: true });
 await mkdir(draft, { recursive: true });
-const built = await Bun.build({
-  entrypoints: [join(root, "dashboard/index.html")],
+const common = {
   outdir: draft,
   target: "browser",
   minify: true,
+  define: { "process.env.NODE_ENV": '"production"' },
+} as const;
+const page = await Bun.build({
+  ...common,
+  entrypoints: [join(root, "dashboard/index.html")],
   splitting: true,
   publicPath: "/",
-  define: { "process.env.NODE_ENV": '"production"' },
   naming: { entry: "[name].[ext]", chunk: "assets/[name]-[hash].[ext]", asset: "assets/[name]-[hash].[ext]" },
 });
-if (!built.success) throw new AggregateError(built.logs, "the dashboard cannot be built");
+/** By a name that every version has, and as a script that runs at once. */
+const beside = await Bun.build({
+  ...common,
+  entrypoints: [join(root, "dashboard/other-version.ts")],
+  format: "iife",
+  naming: "assets/[name].[ext]",
+});
+const failed = [page, beside].flatMap(({ success, logs }) => (success ? [] : logs));
+if (failed.length > 0) throw new AggregateError(failed, "the dashboard cannot be built");
+// Before all that may not come. The bundler knows no script of a page beside its module.
+const index = join(draft, "index.html");
+const [head, ...rest] = (await Bun.file(index).text()).split(/(?=<link rel="stylesheet")/);
+await Bun.write(index, [head, '<script src="/assets/other-version.js"></script>', ...rest].join(""));
 for (const path of await readdir(draft, { recursive: true })) {
   const file = Bun.file(join(draft, path));
   if (/\.(?:html|js|css|svg)$/.test(path))

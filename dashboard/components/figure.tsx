@@ -2,10 +2,11 @@
 // has arrived its place is kept, so that nothing below it moves, and its table is there for whoever reads without seeing.
 import { Box, Group, Paper, SegmentedControl, Skeleton, Text, Title, VisuallyHidden } from "@mantine/core";
 import { lazy, type ReactNode, Suspense, useLayoutEffect, useRef, useState } from "react";
+import { loadPart } from "../load-part.ts";
 import { figureTexts } from "./texts.ts";
 import type { ChartProps } from "./chart.tsx";
 
-const Chart = lazy(() => import("./chart.tsx"));
+const Chart = lazy(() => loadPart(() => import("./chart.tsx")));
 /** One line of names below a chart of several series. */
 const LEGEND_HEIGHT = 34;
 

@@ -5,11 +5,10 @@ import { lazy, Suspense, useEffect, useState } from "react";
 import { Icon } from "../components/icon.tsx";
 import { useOpener } from "../components/opener.ts";
 import { shellTexts } from "../components/texts.ts";
+import { loadPart } from "../load-part.ts";
 import type { Looker } from "./entries.ts";
 
-const Palette = lazy(() =>
-  import("./palette.tsx").then(({ Palette: component }) => ({ default: component })),
-);
+const Palette = lazy(async () => ({ default: (await loadPart(() => import("./palette.tsx"))).Palette }));
 
 const ON_APPLE = /Mac|iPhone|iPad/.test(navigator.userAgent);
 

@@ -1,4 +1,4 @@
-// Serves the dashboard's files: hashed ones for ever, the page itself never without asking, both gzipped and behind a
+// Serves the dashboard's files: hashed ones for ever, the page itself and what it begins with never without asking, both gzipped and behind a
 // Content-Security-Policy that lets nothing run or load that we did not ship.
 import { Refusal } from "../domain/refusals.ts";
 import type { Handler, HttpContext } from "./context.ts";
@@ -34,6 +34,10 @@ const PAGE_HEADERS = {
   "x-frame-options": "DENY",
 };
 
+/** Its content is in its name; a file of another name is another one in each version. */
+const HASHED = /-[0-9a-z]{8}\.\w+$/;
+const FOR_EVER = "public, max-age=31536000, immutable";
+
 /** Addresses that answer with the page; the page's own router does the rest. */
 const PAGES = [
   "/",
@@ -57,7 +61,7 @@ export function dashboardRoutes(ports: { assets: () => Promise<Assets> }): Route
   const file: Handler = async (context) => {
     const asset = (await ports.assets()).get(`assets/${context.rest}`);
     if (asset === undefined) throw new Refusal("unknown_url", "The dashboard has no such file.");
-    return reply(context, asset, { "cache-control": "public, max-age=31536000, immutable" });
+    return reply(context, asset, { "cache-control": HASHED.test(context.rest) ? FOR_EVER : "no-cache" });
   };
   return [
     ...PAGES.map((path) => ({ path, ...get, handler: page })),
