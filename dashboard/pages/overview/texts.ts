@@ -9,6 +9,12 @@ export const overviewTexts = {
   longer: "> 10 years",
   today: "Spend today (UTC)",
   month: "Spend this month (UTC)",
+  within: {
+    "24h": "In the last 24 hours",
+    "7d": "In the last 7 days",
+    "30d": "In the last 30 days",
+    month: "This month (UTC)",
+  },
   requests: "Requests",
   running: (count: string) => `that held credits; ${count} running now`,
   errors: "Errors",
