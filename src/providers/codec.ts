@@ -90,6 +90,8 @@ export interface AnswerReader<Event> {
   event(event: Event, parts: Part[]): EventEnd;
   /** Appends what a whole body with status 200 says. Throws `Failure` where it is none, or holds an error. */
   whole(text: string, parts: Part[]): void;
+  /** The event that was read last, of a reader whose events go on as they come. */
+  readonly lastEvent?: JsonObject;
   /** An event as it goes on to who asked in this shape: with a mark on what must come back here alone. */
   passOn?(text: string): string;
   /** The whole body that was read, as it goes on to who asked in this shape: marked like its events. */

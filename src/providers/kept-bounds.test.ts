@@ -102,16 +102,17 @@ const ROWS: Record<string, () => number> = {
       ],
     ]),
   "items of a Responses stream": () => {
-    const output = new NativeOutput();
+    const output = new NativeOutput("req_1");
     return grown(output, (n) => {
-      const event = { output_index: n, item: { type: "reasoning", encrypted_content: long(n) } };
-      output.goesOn("response.output_item.added", JSON.stringify(event));
+      const told = { output_index: n, item: { type: "reasoning", encrypted_content: long(n) } };
+      output.again({ event: "response.output_item.added", data: JSON.stringify(told), told });
     });
   },
   "ends of a message": () => {
     const events = new NativeEvents(() => "");
     return grown(events, (n) => {
-      events.shown("message_delta", JSON.stringify({ delta: { [`m${n}`]: long(n) } }));
+      const told = { delta: { [`m${n}`]: long(n) } };
+      events.shown({ event: "message_delta", data: JSON.stringify(told), told });
     });
   },
 };

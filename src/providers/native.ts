@@ -39,12 +39,7 @@ export class NativeReader implements AnswerReader<string> {
     const before = parts.length;
     const end = this.inner.event(data, parts);
     if (data === "" || data.startsWith("[DONE]") || (end !== null && end !== "done")) return end;
-    const part: NativePart = {
-      type: "native",
-      choice: 0,
-      event: typeOf(data),
-      data: oneLine(this.inner.passOn?.(data) ?? data),
-    };
+    const part = this.part(data);
     if (this.spoke) {
       parts.splice(before, 0, part);
       return end;
@@ -68,6 +63,15 @@ export class NativeReader implements AnswerReader<string> {
     this.inner.close(parts);
   }
 
+  /** Read once, by its reader: who prints it and who counts it cannot hear two different things. */
+  private part(data: string): NativePart {
+    const { inner } = this;
+    const text = inner.passOn?.(data) ?? data;
+    const told = text === data ? (inner.lastEvent ?? {}) : (JSON.parse(text) as JsonObject);
+    const event = typeof told["type"] === "string" ? told["type"] : "";
+    return { type: "native", choice: 0, event, data: oneLine(text, told), told };
+  }
+
   private wait(part: NativePart): void {
     this.waitingCharacters += part.data.length;
     if (this.waitingCharacters > WAITING_CHARACTERS_MAX)
@@ -76,16 +80,6 @@ export class NativeReader implements AnswerReader<string> {
   }
 }
 
-const TYPE_FIRST = /^\{\s*"type"\s*:\s*"([a-z_.]+)"/;
-
-/** The event's own word for what it is; "" where it has none. */
-function typeOf(data: string): string {
-  const first = TYPE_FIRST.exec(data)?.[1];
-  if (first !== undefined) return first;
-  const { type } = JSON.parse(data) as { type?: unknown };
-  return typeof type === "string" ? type : "";
-}
-
 /** An event may have come on several lines; what is printed is one. */
-const oneLine = (data: string): string =>
-  /[\r\n]/.test(data) ? JSON.stringify(exactObject(data, JSON.parse(data) as JsonObject)) : data;
+const oneLine = (data: string, told: JsonObject): string =>
+  /[\r\n]/.test(data) ? JSON.stringify(exactObject(data, told)) : data;

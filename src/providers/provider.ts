@@ -8,6 +8,16 @@ import type { Prompt } from "../domain/prompt.ts";
 import type { Release } from "../domain/release.ts";
 import type { TokenClasses } from "../domain/token-classes.ts";
 
+/** An upstream's own event, as it goes on. */
+export interface NativeEvent {
+  /** Its own word for what it is; "" where it has none. */
+  event: string;
+  /** One line of JSON. */
+  data: string;
+  /** What that says. Never changed. */
+  told: JsonObject;
+}
+
 /** A web page that the text from `start_index` up to `end_index` speaks from; OpenAI's shape, as clients get it. */
 export interface UrlCitation {
   type: "url_citation";
@@ -41,8 +51,8 @@ export type Part =
   | { type: "tool_arguments"; choice: number; index: number; text: string }
   /** All of a choice, once, right before its finish. */
   | { type: "annotations"; choice: number; annotations: UrlCitation[] }
-  /** The upstream's own event, in front of what it says: of an answer to a native body only. `data` is one line of JSON. */
-  | { type: "native"; choice: 0; event: string; data: string }
+  /** In front of what it says: of an answer to a native body only. */
+  | ({ type: "native"; choice: 0 } & NativeEvent)
   | { type: "finish"; choice: number; reason: FinishReason }
   | { type: "usage"; usage: ProviderUsage };
 

@@ -50,6 +50,7 @@ export class ClaudeReader implements AnswerReader<string> {
   /** The upstream's own id of the answer, once it said one. */
   id: string | null = null;
   usageTold = false;
+  lastEvent: JsonObject = {};
   began = false;
   private started = false;
   /** Of a whole answer. */
@@ -75,6 +76,7 @@ export class ClaudeReader implements AnswerReader<string> {
     if (data === "") return null;
     if (data.startsWith("[DONE]")) return "done"; // as proxies in front of it end a stream
     const event = readObject(data, "the upstream sent an event", EXACT);
+    this.lastEvent = event;
     switch (event["type"]) {
       case "content_block_delta":
         this.began = true;

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Refusal } from "../../../domain/refusals.ts";
+import { ClaudeReader } from "../../../providers/anthropic/reader.ts";
 import { Failure } from "../../../providers/failure.ts";
 import type { FinishReason } from "../../../providers/provider.ts";
 import { eventsOfMessage, finalMessage } from "../../../../test/support/message-schema.ts";
@@ -155,12 +156,12 @@ test("an error at any place closes what is open, and nothing follows it", () => 
 test("a call that an upstream of this shape tells whole keeps its numbers, at the beginning and under another index", () => {
   const events = new MessageEvents(HEAD, false);
   const call = '{"type":"tool_use","id":"a","name":"f","input":{"id":175928847299117063,"x":1e400}}';
-  const told = (event: string, rest: string) => ({
-    type: "native" as const,
-    choice: 0 as const,
-    event,
-    data: `{"type":"${event}",${rest}}`,
-  });
+  const told = (event: string, rest: string): ShownPart => {
+    const data = `{"type":"${event}",${rest}}`;
+    const reader = new ClaudeReader();
+    reader.event(data, []);
+    return { type: "native", choice: 0, event, data, told: reader.lastEvent };
+  };
   const said =
     events.begin(GATEWAY) +
     events.part(told("message_start", `"message":{"content":[${call}]}`)) +

@@ -93,16 +93,17 @@ export class MessageEvents implements StreamPrinter {
     return this.event("message_start", start) + this.event("ping", `{"type":"ping"}`);
   }
 
-  private native({ event, data }: NativePart): string {
-    this.theirs ??= new NativeEvents((name, told) => this.event(name, wireLine(told)));
+  private native(native: NativePart): string {
+    const { event, told } = native;
+    this.theirs ??= new NativeEvents((name, text) => this.event(name, wireLine(text)));
     if (event === "message_start") {
       const { gateway } = this;
       if (gateway === null) return ""; // some upstreams begin twice
       this.gateway = null;
       const { requestId, model } = this.head;
-      return this.event(event, this.theirs.start(data, { id: messageId(requestId), model, gateway }));
+      return this.event(event, this.theirs.start(told, { id: messageId(requestId), model, gateway }));
     }
-    return this.opened() + this.theirs.shown(event, data);
+    return this.opened() + this.theirs.shown(native);
   }
 
   private event(name: string, data: string): string {

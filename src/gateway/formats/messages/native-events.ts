@@ -1,7 +1,7 @@
 // What an upstream of this very shape has told of its stream: the few events that are read before they go on, or wait.
-import { withExact } from "../../../domain/exact-json.ts";
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
+import type { NativeEvent } from "../../../providers/provider.ts";
 
 /** A name that cannot end its line. */
 const NAME = /^[a-z_.]{1,64}$/;
@@ -22,22 +22,22 @@ export class NativeEvents {
   private readonly open = new Map<number, number>();
   private lastCharacters = 0;
   private blocks = 0;
-  /** How the vendor prints what grows the block that began last; anything else is read whole. */
-  private growing = "";
 
   constructor(private readonly print: (event: string, data: string) => string) {}
 
   /** The first event with our names and the receipt without cost. */
-  start(data: string, { gateway, ...ours }: { id: string; model: string; gateway: string }): string {
-    const { message } = read(data);
+  start(
+    { message }: JsonObject,
+    { gateway, ...ours }: { id: string; model: string; gateway: string },
+  ): string {
     const { gateway: _none, ...told } = isJsonObject(message) ? message : {};
     const whole = {
       type: "message",
       role: "assistant",
-      content: [],
       stop_reason: null,
       stop_sequence: null,
       ...told,
+      content: Array.isArray(told["content"]) ? told["content"] : [],
       usage: isJsonObject(told["usage"]) ? told["usage"] : { input_tokens: 0, output_tokens: 0 },
       ...ours,
     };
@@ -45,27 +45,22 @@ export class NativeEvents {
   }
 
   /** What of an event goes on now, printed; its last ones wait, and what no client could place stays behind. */
-  shown(event: string, data: string): string {
+  shown(native: NativeEvent): string {
+    const { event, data, told } = native;
     switch (event) {
       case "content_block_delta":
-        if (this.growing !== "" && data.startsWith(this.growing)) return this.print(event, data);
-        return this.grown(data, Number(read(data)["index"]));
-      case "content_block_start": {
-        const index = Number(read(data)["index"]);
-        if (this.open.has(index)) return "";
-        this.growing = index === this.blocks ? `{"type":"content_block_delta","index":${index},` : "";
-        this.open.set(index, this.blocks++);
-        return this.placed(event, data, index);
-      }
+        return this.open.has(placeOf(told)) ? this.placed(native) : this.begunBy(native);
+      case "content_block_start":
+        if (this.open.has(placeOf(told))) return "";
+        this.open.set(placeOf(told), this.blocks++);
+        return this.placed(native);
       case "content_block_stop": {
-        const index = Number(read(data)["index"]);
-        const text = this.open.has(index) ? this.placed(event, data, index) : "";
-        this.open.delete(index);
-        this.growing = "";
+        const text = this.open.has(placeOf(told)) ? this.placed(native) : "";
+        this.open.delete(placeOf(told));
         return text;
       }
       case "message_delta":
-        this.note(data);
+        this.note(native);
         return "";
       case "message_stop":
         return "";
@@ -83,27 +78,28 @@ export class NativeEvents {
     return left.map(stop).join("");
   }
 
-  private grown(data: string, index: number): string {
-    if (this.open.has(index)) return this.placed("content_block_delta", data, index);
-    const { delta } = read(data);
+  /** What grows a block of which nobody said that it began. */
+  private begunBy(native: NativeEvent): string {
+    const { delta } = native.told;
     const block = BEGUN_BY[String(isJsonObject(delta) ? delta["type"] : "")];
     if (block === undefined) return "";
+    const index = this.blocks++;
+    this.open.set(placeOf(native.told), index);
     const start = wireJson({ type: "content_block_start", index, content_block: block });
-    return this.shown("content_block_start", start) + this.placed("content_block_delta", data, index);
+    return this.print("content_block_start", start) + this.placed(native);
   }
 
   /** As it came, under our index. */
-  private placed(event: string, data: string, index: number): string {
-    const own = this.open.get(index);
-    return this.print(event, own === index ? data : wireJson({ ...read(data), index: own }));
+  private placed({ event, data, told }: NativeEvent): string {
+    const index = this.open.get(placeOf(told));
+    return this.print(event, told["index"] === index ? data : wireJson({ ...told, index }));
   }
 
   /** It may be told in pieces: what comes later stands, what was told before stays. */
-  private note(data: string): void {
+  private note({ data, told }: NativeEvent): void {
     this.lastCharacters += data.length;
     if (this.lastCharacters > LAST_CHARACTERS_MAX)
       throw new Error("the end of the message was told without end");
-    const told = read(data);
     const merged = (name: "delta" | "usage"): JsonObject => ({
       ...objectOf(this.last?.[name]),
       ...objectOf(told[name]),
@@ -114,5 +110,5 @@ export class NativeEvents {
 
 const objectOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-/** The reader of the upstream has read it before: it is an object. What it says to a tool is printed as it was said. */
-const read = (data: string): JsonObject => withExact(data, objectOf(JSON.parse(data)), ["input"]);
+/** As its reader counts it, too. */
+const placeOf = ({ index }: JsonObject): number => (typeof index === "number" ? index : 0);

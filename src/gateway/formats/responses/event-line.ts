@@ -1,6 +1,9 @@
 // The events of one Responses stream (surfaces.md §2): each has its name, its place in the stream, counted from 0 without a gap, and in a
 // keyed stream the number by which a reader goes on after it.
-import { wireLine } from "../../../domain/wire-json.ts";
+import { exactObject } from "../../../domain/exact-json.ts";
+import type { JsonObject } from "../../../domain/read-value.ts";
+import { wireJson, wireLine } from "../../../domain/wire-json.ts";
+import type { NativeEvent } from "../../../providers/provider.ts";
 import { printNamedEvent } from "../../event-stream.ts";
 
 export class EventLine {
@@ -15,9 +18,23 @@ export class EventLine {
     return this.send(name, `{"type":"${name}","sequence_number":${this.place},${members}}`);
   }
 
-  /** An upstream's own event, with its place here in the place of its own. */
-  pass(name: string, data: string): string {
-    return this.send(name, wireLine(placed(data, this.place)));
+  /** An upstream's own event, with its place here in the place of its own, and with these members where it says otherwise. */
+  pass({ event, data, told }: NativeEvent, members: JsonObject): string {
+    const place = { sequence_number: this.place };
+    for (const name in members)
+      if (told[name] !== members[name])
+        return this.send(event, wireJson({ ...exactObject(data, told), ...members, ...place }));
+    return this.send(event, wireLine(this.placed(data, told)));
+  }
+
+  private placed(data: string, told: JsonObject): string {
+    const { place } = this;
+    if (told.sequence_number === place) return data;
+    if (!("sequence_number" in told)) return `${data.slice(0, data.lastIndexOf("}"))},${MEMBER}${place}}`;
+    // The only such member is the event's own.
+    if (data.split(MEMBERS, 3).length === 2 && PLACE.test(data))
+      return data.replace(PLACE, `${MEMBER}${place}`);
+    return JSON.stringify({ ...exactObject(data, told), sequence_number: place });
   }
 
   private send(name: string, data: string): string {
@@ -28,12 +45,5 @@ export class EventLine {
 
 const MEMBER = '"sequence_number":';
 /** In a JSON text no such word stands inside a string: the quotes of those are escaped. */
-const PLACE = /"sequence_number"\s*:\s*-?[\d.]+/;
-
-function placed(data: string, place: number): string {
-  const at = data.indexOf(MEMBER);
-  const told = at === -1 ? Number.NaN : Number.parseInt(data.slice(at + MEMBER.length, at + 32), 10);
-  if (told === place) return data;
-  if (PLACE.test(data)) return data.replace(PLACE, `${MEMBER}${place}`);
-  return `${data.slice(0, data.lastIndexOf("}"))},${MEMBER}${place}}`;
-}
+const MEMBERS = /"sequence_number"\s*:/;
+const PLACE = /"sequence_number"\s*:\s*-?[\d.]+(?=\s*[,}])/;

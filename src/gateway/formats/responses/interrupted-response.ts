@@ -1,4 +1,5 @@
 // The end of a stream that nobody prints any more (money.md §3): what was sent of it says what is open, and all that its response says.
+import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import type { Refusal } from "../../../domain/refusals.ts";
 import type { InterruptedAt } from "../format.ts";
 import { EventLine } from "./event-line.ts";
@@ -15,11 +16,12 @@ export function printResponseInterrupted(
   requestId: string,
   { gateway, number, sent }: InterruptedAt,
 ): string {
-  const stream = new NativeStream();
+  const stream = new NativeStream(requestId);
   for (const [, event = "", data = ""] of sent.matchAll(EVENT)) {
-    if (!isWhole(data)) continue;
-    if (event === "response.created") stream.told = responseIn(data);
-    else stream.output.again(event, data);
+    const told = wholeEvent(data);
+    if (told === null) continue;
+    if (event === "response.created") stream.told = responseIn(told);
+    else stream.output.again({ event, data, told });
   }
   const line = new EventLine(true, number - 1);
   const events = stream.output.closeAll(line, "incomplete");
@@ -30,17 +32,17 @@ export function printResponseInterrupted(
   const head = { requestId, created: 0, model: typeof told === "string" ? told : model };
   const response =
     "id" in stream.told
-      ? printNativeResponse(stream.cut(failed), { head, body: stream.told }, figures)
+      ? printNativeResponse(stream.ended(failed), { head, body: stream.told }, figures)
       : new ResponseHead(head, {}).print({ ...failed, ...figures, output: "" });
   return events + line.print("response.failed", `"response":${response}`);
 }
 
 /** What was kept is ours, and still no rotten word of it may keep a request from its end. */
-function isWhole(data: string): boolean {
+function wholeEvent(data: string): JsonObject | null {
   try {
-    JSON.parse(data);
-    return true;
+    const event: unknown = JSON.parse(data);
+    return isJsonObject(event) ? event : null;
   } catch {
-    return false;
+    return null;
   }
 }

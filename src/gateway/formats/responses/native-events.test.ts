@@ -3,38 +3,16 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { readResponseStream, responseSchema } from "../../../../test/support/response-schema.ts";
 import { Refusal } from "../../../domain/refusals.ts";
-import { NativeReader } from "../../../providers/native.ts";
-import { ResponsesReader } from "../../../providers/openai/responses/responses-reader.ts";
-import type { FinishReason, Part } from "../../../providers/provider.ts";
-import type { ShownPart } from "../format.ts";
 import {
   anything,
+  dataIn,
   figures,
-  GATEWAY,
   HEAD,
   printerOf,
-  reasons,
   printedStream,
+  reasons,
+  relayed,
 } from "./response-events.fixtures.ts";
-
-/** The data of each event. */
-const dataIn = (raw: string): string[] =>
-  raw.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice("data: ".length)] : []));
-
-const shown = (parts: readonly Part[]): ShownPart[] =>
-  parts.filter((part): part is ShownPart => part.type !== "usage" && part.type !== "finish");
-
-/** As the line hands them over. */
-function relayed(data: readonly string[], end: FinishReason | Refusal, numbered = false): string {
-  const reader = new NativeReader(new ResponsesReader("issuer"));
-  const parts: Part[] = [];
-  for (const one of data) reader.event(one, parts);
-  if (reader.complete) reader.close(parts);
-  const stream = printerOf().stream(HEAD, numbered);
-  let raw = stream.begin(GATEWAY);
-  for (const part of shown(parts)) raw += stream.part(part);
-  return raw + (end instanceof Refusal ? stream.error(end, GATEWAY) : stream.end(0, end, figures));
-}
 
 const lost = new Refusal("provider_error", "Lost.");
 

@@ -1,207 +1,278 @@
-// What an upstream of this very shape has told of its output (surfaces.md §4): its events go on as they come, and what it opened can be
-// closed in its place where it is cut.
+// What an upstream of this very shape tells of its output (surfaces.md §4). Its events go on as they come, as far as a client can place them:
+// where they count oddly their numbers are put right, what they never opened is opened, and what it opened can be closed where it is cut.
 import { ANSWER_BYTES_MAX } from "../../../domain/answer-size.ts";
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
-import type { ShownPart } from "../format.ts";
-import type { EventLine } from "./event-line.ts";
-
-/** A part of a message or of a thought. */
-interface NativePiece {
-  part: JsonObject;
-  text: string;
-  open: boolean;
-}
-
-interface NativeItem {
-  index: number;
-  item: JsonObject;
-  /** By their place in it; a thought has its words and its summary, each counted by itself. */
-  content: Map<number, NativePiece>;
-  summary: Map<number, NativePiece>;
-  /** Of a call. */
-  text: string;
-  open: boolean;
-}
+import type { NativeEvent } from "../../../providers/provider.ts";
+import { EventLine } from "./event-line.ts";
+import { closeItem, closePieces } from "./native-closing.ts";
+import {
+  CALLS,
+  emptyItem,
+  isSameItem,
+  NativeItems,
+  type NativeItem,
+  type NativePiece,
+  objectsIn,
+  completeItem,
+  completePart,
+  sameMembers,
+  toldText,
+} from "./native-items.ts";
+import {
+  wordMember,
+  NEW_ITEM,
+  openPiece,
+  partAdded,
+  piecesOf,
+  placeIn,
+  printItem,
+  printWhere,
+  TEXT,
+  type Words,
+  whereIs,
+  WORD_DELTAS,
+  WORD_ENDS,
+  partWords,
+  wordsOf,
+} from "./native-words.ts";
 
 /** A name that cannot end its line. */
 const NAME = /^[a-z_.]{1,64}$/;
-const CALLS = new Set(["function_call", "custom_tool_call"]);
+
+/** What grows a call that its client runs. */
+const ARGUMENTS = new Map([
+  ["response.function_call_arguments.delta", "function_call"],
+  ["response.custom_tool_call_input.delta", "custom_tool_call"],
+]);
+/** The kind of item that an event of a tool speaks of. */
+const OF_TOOL = /^response\.([a-z_]+_call)(?:[._]|$)/;
 
 export class NativeOutput {
   /** Of events whose items and parts are kept. */
   private keptCharacters = 0;
-  private readonly items = new Map<number, NativeItem>();
-  private readonly calls: NativeItem[] = [];
-  /** Of messages, and of thoughts, the part that began last. */
-  private speaking: NativePiece | null = null;
-  private thinking: NativePiece | null = null;
+  private readonly items: NativeItems;
 
-  /** Notes an event; false where it does not go on. */
-  goesOn(event: string, data: string): boolean {
+  /** `requestId`: of it the ids are made that the upstream left out. */
+  constructor(requestId: string) {
+    this.items = new NativeItems(requestId);
+  }
+
+  /** An event as it goes on, printed, with what must stand before it; "" where no client could place it. */
+  pass(native: NativeEvent, line: EventLine): string {
+    const { event } = native;
     switch (event) {
       case "response.output_item.added":
-        return this.opened(this.kept(data));
+        return this.opened(native, line);
       case "response.output_item.done":
-        return this.closed(this.kept(data));
+        return this.closed(native, line);
       case "response.content_part.added":
       case "response.reasoning_summary_part.added":
-        return this.began(this.kept(data));
+        return this.began(native, line);
       case "response.content_part.done":
       case "response.reasoning_summary_part.done":
-        return this.ended(this.kept(data));
-      default:
-        return NAME.test(event);
+        return this.ended(native, line);
+      case "response.output_text.annotation.added":
+        return this.cited(native, line);
+      default: {
+        const words = WORD_DELTAS.get(event);
+        if (words !== undefined) return this.said(words, native, line);
+        const ends = WORD_ENDS.get(event);
+        if (ends !== undefined) return this.saidWhole(ends, native, line);
+        const call = ARGUMENTS.get(event);
+        if (call !== undefined) return this.argued(call, native, line);
+        return NAME.test(event) ? this.other(OF_TOOL.exec(event)?.[1] ?? null, native, line) : "";
+      }
     }
   }
 
-  /** Notes an event that went on before, with the words in it. */
-  again(event: string, data: string): void {
-    if (!this.goesOn(event, data) || !event.endsWith(".delta")) return;
-    const { delta, ...told } = read(data);
-    const item = this.items.get(Number(told.output_index));
-    if (item?.open !== true || typeof delta !== "string") return;
-    const { pieces, place } = placeOf(told, item);
-    const grown = CALLS.has(String(item.item.type)) ? item : pieces.get(place);
-    if (grown !== undefined) grown.text += delta;
-  }
-
-  /** What an event said. */
-  grow(part: ShownPart): void {
-    if (part.type === "tool_arguments") {
-      const call = this.calls[part.index];
-      if (call !== undefined) call.text += part.text;
-    } else if (part.type === "reasoning") {
-      if (this.thinking?.open === true) this.thinking.text += part.text;
-    } else if (part.type === "text" || part.type === "refusal") {
-      if (this.speaking?.open === true) this.speaking.text += part.text;
-    }
+  /** Notes an event that went on before. Of what its beginning is not there any more nothing is noted. */
+  again(native: NativeEvent): void {
+    const { event, told } = native;
+    const known = event === "response.output_item.added" || this.items.find(told) !== null;
+    if (known || told.output_index === undefined) this.pass(native, new EventLine(false));
   }
 
   /** The events that close what is still open. */
   closeAll(line: EventLine, status: "completed" | "incomplete"): string {
     let events = "";
-    for (const item of this.items.values()) if (item.open) events += closing(item, line, status);
+    for (const item of this.items.all()) if (item.open) events += closeItem(item, line, status);
     return events;
   }
 
-  /** Read, within what a whole answer may be. Throws beyond it: the stream ends there. */
-  private kept(data: string): JsonObject {
+  /** The items of a response that told none of them before its end, as events. */
+  tell(output: unknown, line: EventLine): string {
+    if (this.items.size > 0) return "";
+    return objectsIn(output)
+      .map((item, place) => this.told(place, item, line))
+      .join("");
+  }
+
+  /** All items, in the order of the output: the upstream's own list where it names the same ones. */
+  whole(output?: unknown): JsonObject[] {
+    const items = this.items.all();
+    const list = objectsIn(output).map(completeItem);
+    const same =
+      Array.isArray(output) &&
+      output.length === items.length &&
+      items.every(({ item }, at) => isSameItem(item, list[at] ?? {}));
+    return same ? list : items.map(({ item }) => item);
+  }
+
+  /** Kept within what a whole answer may be. Throws beyond it: the stream ends there. */
+  private keep({ data }: NativeEvent): void {
     this.keptCharacters += data.length;
     if (this.keptCharacters > ANSWER_BYTES_MAX) throw new Error("the output is more than an answer may be");
-    return read(data);
   }
 
-  /** All items, in the order of the output. */
-  whole(): JsonObject[] {
-    return [...this.items.values()].toSorted((a, b) => a.index - b.index).map(({ item }) => item);
+  private opened(native: NativeEvent, line: EventLine): string {
+    this.keep(native);
+    const { output_index: place, item } = native.told;
+    if (!isItem(item) || this.items.has(place, item)) return "";
+    const begun = this.items.begin(place, emptyItem(completeItem(item)));
+    return line.pass(native, { output_index: begun.index, item: begun.item });
   }
 
-  private opened({ output_index: index, item }: JsonObject): boolean {
-    if (typeof index !== "number" || !isJsonObject(item) || this.items.has(index)) return false;
-    const opened: NativeItem = { index, item, content: new Map(), summary: new Map(), text: "", open: true };
-    this.items.set(index, opened);
-    if (CALLS.has(String(item.type))) this.calls.push(opened);
-    return true;
-  }
-
-  private closed({ output_index: index, item }: JsonObject): boolean {
-    const opened = this.items.get(Number(index));
-    if (opened?.open !== true || !isJsonObject(item)) return false;
-    opened.item = item;
+  private closed(native: NativeEvent, line: EventLine): string {
+    this.keep(native);
+    const { output_index: place, item } = native.told;
+    if (!isItem(item)) return "";
+    const opened = this.items.find({ output_index: place, item_id: item.id }, item.type);
+    if (opened === null) return this.items.has(place, item) ? "" : this.told(place, item, line);
+    const pieces = closePieces(opened, line);
+    const { id, call_id: callId } = opened.item;
+    opened.item = sameMembers(completeItem(item), { id, ...(callId !== undefined && { call_id: callId }) });
     opened.open = false;
-    opened.content.clear();
-    opened.summary.clear();
-    return true;
+    for (const list of [opened.content, opened.summary]) list.forget();
+    return pieces + line.pass(native, { output_index: opened.index, item: opened.item });
   }
 
-  private began(event: JsonObject): boolean {
-    const item = this.items.get(Number(event.output_index));
-    if (item?.open !== true || !isJsonObject(event.part)) return false;
-    const { pieces, place } = placeOf(event, item);
-    if (pieces.has(place)) return false;
-    const piece: NativePiece = { part: event.part, text: "", open: true };
-    pieces.set(place, piece);
-    if (item.item.type === "reasoning") this.thinking = piece;
-    else this.speaking = piece;
-    return true;
+  /** An item that comes whole: opened, said and closed. */
+  private told(place: unknown, item: JsonObject, line: EventLine): string {
+    if (!isItem(item)) return "";
+    const { type } = item;
+    const lists = { content: objectsIn(item.content), summary: objectsIn(item.summary) };
+    const one = this.items.begin(place, {
+      ...emptyItem(completeItem(item)),
+      ...(type === "function_call" && { arguments: "" }),
+      ...(type === "custom_tool_call" && { input: "" }),
+    });
+    let events = printAdded(one, line);
+    if (CALLS.has(type)) {
+      one.text = toldText(item.arguments ?? item.input);
+      const event = type === "function_call" ? "function_call_arguments" : "custom_tool_call_input";
+      events += line.print(`response.${event}.delta`, `${printItem(one)},"delta":${wireJson(one.text)}`);
+    }
+    if (type === "message" || type === "reasoning")
+      for (const part of [...lists.summary, ...lists.content]) events += this.toldPart(one, part, line);
+    const status = item.status === "incomplete" ? "incomplete" : "completed";
+    return events + closeItem(one, line, status);
   }
 
-  private ended(event: JsonObject): boolean {
-    const item = this.items.get(Number(event.output_index));
-    if (item === undefined) return false;
-    const { pieces, place } = placeOf(event, item);
-    const piece = pieces.get(place);
-    if (piece?.open !== true || !isJsonObject(event.part)) return false;
-    piece.part = event.part;
-    piece.open = false;
-    return true;
-  }
-}
-
-/** Which part of the item an event means. */
-function placeOf(event: JsonObject, { content, summary }: NativeItem) {
-  const { content_index: at, summary_index: summed } = event;
-  return summed === undefined
-    ? { pieces: content, place: Number(at ?? 0) }
-    : { pieces: summary, place: Number(summed) };
-}
-
-/** The reader of the upstream has read it before: it is an object. */
-function read(data: string): JsonObject {
-  const value: unknown = JSON.parse(data);
-  return isJsonObject(value) ? value : {};
-}
-
-const partsOf = (pieces: ReadonlyMap<number, NativePiece>): JsonObject[] =>
-  [...pieces.values()].map(({ part }) => part);
-
-function closing(one: NativeItem, line: EventLine, status: "completed" | "incomplete"): string {
-  const at = `"item_id":${wireJson(one.item.id ?? "")},"output_index":${one.index}`;
-  let events = "";
-  for (const pieces of [one.content, one.summary])
-    for (const [place, piece] of pieces) if (piece.open) events += closingPiece(piece, { at, place, line });
-  const ended: JsonObject = { ...one.item, ...("status" in one.item && { status }) };
-  if (one.item.type === "message" || one.content.size > 0) ended.content = partsOf(one.content);
-  if (one.item.type === "reasoning") ended.summary = partsOf(one.summary);
-  if (one.item.type === "function_call") {
-    ended.arguments = one.text;
-    events += line.print("response.function_call_arguments.done", `${at},"arguments":${wireJson(one.text)}`);
-  }
-  if (one.item.type === "custom_tool_call") {
-    ended.input = one.text;
-    events += line.print("response.custom_tool_call_input.done", `${at},"input":${wireJson(one.text)}`);
-  }
-  one.item = ended;
-  one.open = false;
-  return (
-    events + line.print("response.output_item.done", `"output_index":${one.index},"item":${wireJson(ended)}`)
-  );
-}
-
-function closingPiece(
-  piece: NativePiece,
-  { at, place, line }: { at: string; place: number; line: EventLine },
-): string {
-  const { type } = piece.part;
-  const text = wireJson(piece.text);
-  piece.open = false;
-  piece.part =
-    type === "refusal" ? { ...piece.part, refusal: piece.text } : { ...piece.part, text: piece.text };
-  const part = wireJson(piece.part);
-  if (type === "summary_text") {
-    const where = `${at},"summary_index":${place}`;
+  private toldPart(one: NativeItem, part: JsonObject, line: EventLine): string {
+    const words = wordsOf(part.type);
+    if (words?.item !== one.item.type || words === undefined) return "";
+    const piece = piecesOf(one, words).begin({}, completePart({ ...part, [wordMember(words)]: "" }));
+    piece.text = toldText(part[wordMember(words)]);
+    const where = printWhere(one, words, piece);
+    const logprobs = words === TEXT ? `,"logprobs":[]` : "";
     return (
-      line.print("response.reasoning_summary_text.done", `${where},"text":${text}`) +
-      line.print("response.reasoning_summary_part.done", `${where},"part":${part}`)
+      line.print(partAdded(words), `${where},"part":${wireJson(piece.part)}`) +
+      line.print(`${words.event}.delta`, `${where},"delta":${wireJson(piece.text)}${logprobs}`)
     );
   }
-  const where = `${at},"content_index":${place}`;
-  const told =
-    type === "refusal"
-      ? line.print("response.refusal.done", `${where},"refusal":${text}`)
-      : type === "output_text"
-        ? line.print("response.output_text.done", `${where},"text":${text},"logprobs":[]`)
-        : line.print("response.reasoning_text.done", `${where},"text":${text}`);
-  return told + line.print("response.content_part.done", `${where},"part":${part}`);
+
+  private began(native: NativeEvent, line: EventLine): string {
+    this.keep(native);
+    const { event, told } = native;
+    const words = partWords(told.part, event);
+    const item = words === null ? null : this.itemOf(words, told);
+    if (words === null || item === null || piecesOf(item, words).at(placeIn(told, words)) !== undefined)
+      return "";
+    const piece = piecesOf(item, words).begin(placeIn(told, words), completePart(told.part as JsonObject));
+    return line.pass(native, { ...whereIs(item, words, piece), part: piece.part });
+  }
+
+  private ended(native: NativeEvent, line: EventLine): string {
+    this.keep(native);
+    const { event, told } = native;
+    const words = partWords(told.part, event);
+    const found = words === null ? null : this.found(words, told);
+    if (words === null || found === null) return "";
+    const { item, piece } = found;
+    piece.part = completePart(told.part as JsonObject);
+    piece.open = false;
+    return line.pass(native, { ...whereIs(item, words, piece), part: piece.part });
+  }
+
+  private cited(native: NativeEvent, line: EventLine): string {
+    const found = this.found(TEXT, native.told);
+    if (found === null) return "";
+    const { item, piece } = found;
+    return line.pass(native, { ...whereIs(item, TEXT, piece), annotation_index: piece.annotations++ });
+  }
+
+  private said(words: Words, native: NativeEvent, line: EventLine): string {
+    const { told } = native;
+    if (typeof told.delta !== "string") return "";
+    let before = "";
+    let item = this.itemOf(words, told);
+    if (item === null) {
+      item = this.items.begin(told.output_index, NEW_ITEM[words.item]);
+      before = printAdded(item, line);
+    }
+    let piece = openPiece(item, words, told);
+    if (piece === null) {
+      piece = piecesOf(item, words).begin(placeIn(told, words), completePart({ type: words.part }));
+      before += line.print(
+        partAdded(words),
+        `${printWhere(item, words, piece)},"part":${wireJson(piece.part)}`,
+      );
+    }
+    piece.text += told.delta;
+    return before + line.pass(native, whereIs(item, words, piece));
+  }
+
+  private saidWhole(words: Words, native: NativeEvent, line: EventLine): string {
+    const found = this.found(words, native.told);
+    if (found === null || typeof native.told[wordMember(words)] !== "string") return "";
+    return line.pass(native, whereIs(found.item, words, found.piece));
+  }
+
+  private argued(type: string, native: NativeEvent, line: EventLine): string {
+    const { told } = native;
+    const item = this.items.find(told, type) ?? this.items.last(type);
+    if (item === null || typeof told.delta !== "string") return "";
+    item.text += told.delta;
+    return line.pass(native, { output_index: item.index, item_id: item.id });
+  }
+
+  /** An event of a tool of the vendor's, or one that is not known: who names an item names one that is open. */
+  private other(type: string | null, native: NativeEvent, line: EventLine): string {
+    const { told } = native;
+    if (type === null && told.output_index === undefined) return line.pass(native, {});
+    const item = this.items.find(told, type);
+    if (item === null) return "";
+    return line.pass(native, {
+      output_index: item.index,
+      ...((type !== null || told.item_id !== undefined) && { item_id: item.id }),
+    });
+  }
+
+  private itemOf(words: Words, told: JsonObject): NativeItem | null {
+    return this.items.find(told, words.item) ?? this.items.last(words.item);
+  }
+
+  private found(words: Words, told: JsonObject): { item: NativeItem; piece: NativePiece } | null {
+    const item = this.itemOf(words, told);
+    const piece = item === null ? null : openPiece(item, words, told);
+    return item === null || piece === null ? null : { item, piece };
+  }
 }
+
+/** An item without a type is none. */
+const isItem = (item: unknown): item is JsonObject & { type: string } =>
+  isJsonObject(item) && typeof item.type === "string" && item.type !== "";
+
+const printAdded = (one: NativeItem, line: EventLine): string =>
+  line.print("response.output_item.added", `"output_index":${one.index},"item":${wireJson(one.item)}`);

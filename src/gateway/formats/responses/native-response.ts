@@ -34,7 +34,4 @@ export function printNativeResponse(
 }
 
 /** `response` of an event; nothing where it has none. */
-export function responseIn(data: string): JsonObject {
-  const event: unknown = JSON.parse(data);
-  return isJsonObject(event) && isJsonObject(event.response) ? event.response : {};
-}
+export const responseIn = ({ response }: JsonObject): JsonObject => (isJsonObject(response) ? response : {});

@@ -1,11 +1,12 @@
 // A stream of an upstream of this very shape: what it has said of its response, and what waits for the settlement.
 import type { JsonObject } from "../../../domain/read-value.ts";
 import { RepeatedEvents } from "../../../domain/repeated-events.ts";
+import type { EventLine } from "./event-line.ts";
 import { NativeOutput } from "./native-output.ts";
 import type { ResponseEnd } from "./response-object.ts";
 
 export class NativeStream {
-  readonly output = new NativeOutput();
+  readonly output: NativeOutput;
   readonly repeats = new RepeatedEvents();
   /** Beginnings that were said. */
   readonly said = new Set<string>();
@@ -14,8 +15,20 @@ export class NativeStream {
   /** As it was told last, which waits. */
   last: JsonObject | null = null;
 
-  /** The response of a stream that did not end by itself. */
-  cut({ status, error, reason }: ResponseEnd): JsonObject {
+  constructor(requestId: string) {
+    this.output = new NativeOutput(requestId);
+  }
+
+  /** The events that end its output. */
+  close(line: EventLine, status: "completed" | "incomplete"): string {
+    const told = this.last === null ? "" : this.output.tell(this.last.output, line);
+    return told + this.output.closeAll(line, status);
+  }
+
+  /** Its response, as it was told last, or of one that did not end by itself. */
+  ended({ status, error, reason }: ResponseEnd): JsonObject {
+    if (this.last !== null)
+      return { ...this.last, object: "response", output: this.output.whole(this.last.output) };
     return {
       ...this.told,
       object: "response",

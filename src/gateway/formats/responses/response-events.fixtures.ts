@@ -2,7 +2,10 @@
 import fc from "fast-check";
 import { NO_CLASSES } from "../../../domain/token-classes.ts";
 import { Refusal } from "../../../domain/refusals.ts";
-import type { FinishReason } from "../../../providers/provider.ts";
+import { Failure } from "../../../providers/failure.ts";
+import { NativeReader } from "../../../providers/native.ts";
+import { ResponsesReader } from "../../../providers/openai/responses/responses-reader.ts";
+import type { FinishReason, Part } from "../../../providers/provider.ts";
 import type { AnswerFigures, AnswerPrinter, ShownPart } from "../format.ts";
 import { responses } from "./responses.ts";
 
@@ -81,5 +84,32 @@ export function printedStream(
   const stream = printerOf().stream(HEAD, numbered);
   let raw = stream.begin(GATEWAY);
   for (const part of parts) raw += stream.part(part);
+  return raw + (end instanceof Refusal ? stream.error(end, GATEWAY) : stream.end(0, end, figures));
+}
+
+/** The data of each event. */
+export const dataIn = (raw: string): string[] =>
+  raw.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice("data: ".length)] : []));
+
+/** What an upstream of this very shape says, as its reader reads it; null where that is no answer. */
+export function readNative(data: readonly string[]): Part[] | null {
+  const reader = new NativeReader(new ResponsesReader("issuer"));
+  const parts: Part[] = [];
+  try {
+    for (const one of data) if (reader.event(one, parts) !== null) break;
+    if (reader.complete) reader.close(parts);
+    return parts;
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
+  }
+}
+
+/** The same as the line hands it over. */
+export function relayed(data: readonly string[], end: FinishReason | Refusal, numbered = false): string {
+  const stream = printerOf().stream(HEAD, numbered);
+  let raw = stream.begin(GATEWAY);
+  for (const part of readNative(data) ?? [])
+    if (part.type !== "usage" && part.type !== "finish") raw += stream.part(part);
   return raw + (end instanceof Refusal ? stream.error(end, GATEWAY) : stream.end(0, end, figures));
 }

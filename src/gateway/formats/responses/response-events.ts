@@ -56,9 +56,7 @@ export class ResponseEvents implements StreamPrinter {
 
   part(part: ShownPart): string {
     if (part.type === "native") return this.native(part);
-    if (this.theirs === null) return this.open() + this.say(part);
-    this.theirs.output.grow(part);
-    return "";
+    return this.theirs === null ? this.open() + this.say(part) : "";
   }
 
   /** There is one choice. */
@@ -84,14 +82,13 @@ export class ResponseEvents implements StreamPrinter {
   private close(ended: ResponseEnd, figures: { usage: string; gateway: string }): string {
     const status = ended.status === "completed" ? "completed" : "incomplete";
     const { theirs } = this;
-    const events =
-      this.open() + (theirs === null ? this.closeAll(status) : theirs.output.closeAll(this.line, status));
     const last = theirs?.last ?? null;
+    const events = this.open() + (theirs === null ? this.closeAll(status) : theirs.close(this.line, status));
     const name = `response.${last === null ? ended.status : String(last.status)}`;
     const response =
       theirs === null
         ? this.head.print({ ...ended, ...figures, output: this.output() })
-        : this.printTheirs(last ?? theirs.cut(ended), figures);
+        : this.printTheirs(theirs.ended(ended), figures);
     return events + this.line.print(name, `"response":${response}`);
   }
 
@@ -100,29 +97,30 @@ export class ResponseEvents implements StreamPrinter {
   }
 
   /** An upstream's own event. */
-  private native({ event, data }: Of<"native">): string {
-    this.theirs ??= new NativeStream();
+  private native(native: Of<"native">): string {
+    this.theirs ??= new NativeStream(this.answer.requestId);
     const { theirs } = this;
+    const { event, data, told } = native;
     if (theirs.repeats.has(data)) return "";
-    if (BEGINNINGS.has(event)) return this.beginning(event, responseIn(data), theirs);
+    if (BEGINNINGS.has(event)) return this.beginning(event, responseIn(told), theirs);
     if (ENDS.has(event)) {
-      theirs.last = responseIn(data);
+      const response = responseIn(told);
+      theirs.last = { ...response, status: response.status === "incomplete" ? "incomplete" : "completed" };
       return "";
     }
-    const opened = this.open();
-    return theirs.output.goesOn(event, data) ? opened + this.line.pass(event, data) : opened;
+    return this.open() + theirs.output.pass(native, this.line);
   }
 
   /** Said once each, and none of them late: who began in the middle has its beginning printed here. */
   private beginning(event: string, told: JsonObject, theirs: NativeStream): string {
     const first = event === "response.created";
     if (first ? this.begun : theirs.said.has(event)) return "";
-    theirs.told = told;
+    theirs.told = { ...told, output: [] };
     theirs.said.add(event);
     if (!first && !this.begun) return this.open();
     this.begun = true;
     const figures = { usage: "null", gateway: this.opening ?? "null" };
-    return this.line.print(event, `"response":${this.printTheirs(told, figures)}`);
+    return this.line.print(event, `"response":${this.printTheirs(theirs.told, figures)}`);
   }
 
   filler(): string {

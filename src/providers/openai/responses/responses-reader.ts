@@ -19,6 +19,7 @@ export class ResponsesReader implements AnswerReader<string> {
   id: string | null = null;
   complete = false;
   usageTold = false;
+  lastEvent: JsonObject = {};
   began = false;
   private reason: FinishReason = "stop";
   private body: JsonObject = {};
@@ -40,6 +41,7 @@ export class ResponsesReader implements AnswerReader<string> {
     if (data.startsWith("[DONE]")) return "done";
     if (data === "" || this.repeats.has(data)) return null;
     const event = readObject(data, "the upstream sent an event");
+    this.lastEvent = event;
     const { type, response } = event;
     if (typeof type !== "string") return event["error"] ? errorOf(event) : null;
     this.began ||= event["output_index"] !== undefined;

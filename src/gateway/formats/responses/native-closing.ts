@@ -1,0 +1,59 @@
+// What ends an item, or a part of one, whose upstream did not: the same events as its own would be.
+import type { JsonObject } from "../../../domain/read-value.ts";
+import { wireJson } from "../../../domain/wire-json.ts";
+import type { EventLine } from "./event-line.ts";
+import type { ItemStatus } from "./output-items.ts";
+import type { NativeItem, NativePiece, NativePieces } from "./native-items.ts";
+import { wordMember, partDone, printItem, printPlace, TEXT, wordsOf } from "./native-words.ts";
+
+/** Ends its parts, and then the item itself, with what was said of it. */
+export function closeItem(one: NativeItem, line: EventLine, status: ItemStatus): string {
+  let events = closePieces(one, line);
+  const ended: JsonObject = { ...one.item, ...("status" in one.item && { status }) };
+  const { content, summary } = one;
+  if (one.item.type === "message" || content.all.length > 0) ended.content = partsOf(content);
+  if (one.item.type === "reasoning") ended.summary = partsOf(summary);
+  if (one.item.type === "function_call") {
+    ended.arguments = one.text;
+    events += closeText(one, line, "response.function_call_arguments.done", "arguments");
+  }
+  if (one.item.type === "custom_tool_call") {
+    ended.input = one.text;
+    events += closeText(one, line, "response.custom_tool_call_input.done", "input");
+  }
+  one.item = ended;
+  one.open = false;
+  const item = `"output_index":${one.index},"item":${wireJson(ended)}`;
+  return events + line.print("response.output_item.done", item);
+}
+
+/** Ends its parts alone. */
+export function closePieces(one: NativeItem, line: EventLine): string {
+  let events = "";
+  for (const { all } of [one.content, one.summary])
+    for (const piece of all) if (piece.open) events += closePiece(piece, printItem(one), line);
+  return events;
+}
+
+const closeText = (one: NativeItem, line: EventLine, event: string, member: string): string =>
+  line.print(event, `${printItem(one)},"${member}":${wireJson(one.text)}`);
+
+const partsOf = ({ all }: NativePieces): JsonObject[] => all.map(({ part }) => part);
+
+function closePiece(piece: NativePiece, at: string, line: EventLine): string {
+  const words = wordsOf(piece.part.type);
+  piece.open = false;
+  if (words === undefined)
+    return line.print(
+      "response.content_part.done",
+      `${at},"content_index":${piece.place},"part":${wireJson(piece.part)}`,
+    );
+  const member = wordMember(words);
+  piece.part = { ...piece.part, [member]: piece.text };
+  const where = `${at},${printPlace(words, piece)}`;
+  const logprobs = words === TEXT ? `,"logprobs":[]` : "";
+  return (
+    line.print(`${words.event}.done`, `${where},"${member}":${wireJson(piece.text)}${logprobs}`) +
+    line.print(partDone(words), `${where},"part":${wireJson(piece.part)}`)
+  );
+}

@@ -1,0 +1,84 @@
+// Words in the parts of a native answer (surfaces.md §4): in which part and item each kind stands, and how its events name the place.
+import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
+import { wireJson } from "../../../domain/wire-json.ts";
+import type { NativeItem, NativePiece, NativePieces } from "./native-items.ts";
+
+/** Words of a part: in which kind of part and of item they stand, and what their events are called before `.delta` and `.done`. */
+export interface Words {
+  part: string;
+  item: "message" | "reasoning";
+  event: string;
+}
+
+const WORDS: readonly Words[] = [
+  { part: "output_text", item: "message", event: "response.output_text" },
+  { part: "refusal", item: "message", event: "response.refusal" },
+  { part: "reasoning_text", item: "reasoning", event: "response.reasoning_text" },
+  { part: "summary_text", item: "reasoning", event: "response.reasoning_summary_text" },
+];
+export const [TEXT] = WORDS as readonly [Words];
+export const WORD_DELTAS: ReadonlyMap<string, Words> = new Map(
+  WORDS.map((one) => [`${one.event}.delta`, one]),
+);
+export const WORD_ENDS: ReadonlyMap<string, Words> = new Map(WORDS.map((one) => [`${one.event}.done`, one]));
+const BY_PART = new Map<unknown, Words>(WORDS.map((one) => [one.part, one]));
+
+/** What an item of this kind begins with, where nobody said that it began. */
+export const NEW_ITEM: Record<Words["item"], JsonObject> = {
+  message: { type: "message", status: "in_progress", role: "assistant", content: [] },
+  reasoning: { type: "reasoning", summary: [] },
+};
+
+/** What the words of a part are called in it. */
+export const wordMember = ({ part }: Pick<Words, "part">): "refusal" | "text" =>
+  part === "refusal" ? part : "text";
+
+/** The words of a part of this type. */
+export const wordsOf = (type: unknown): Words | undefined => BY_PART.get(type);
+
+/** Of a part that an event of this name tells; null where one has nothing to do with the other. */
+export function partWords(part: unknown, event: string): Words | null {
+  if (!isJsonObject(part) || typeof part.type !== "string") return null;
+  const words = BY_PART.get(part.type) ?? { part: part.type, item: "message", event: "" };
+  return isSummary(words) === event.startsWith("response.reasoning_summary_part.") ? words : null;
+}
+
+const isSummary = ({ part }: Words): boolean => part === "summary_text";
+
+export const partAdded = (words: Words): string =>
+  isSummary(words) ? "response.reasoning_summary_part.added" : "response.content_part.added";
+
+export const partDone = (words: Words): string =>
+  isSummary(words) ? "response.reasoning_summary_part.done" : "response.content_part.done";
+
+export const piecesOf = (item: NativeItem, words: Words): NativePieces =>
+  isSummary(words) ? item.summary : item.content;
+
+/** The place of a part as the upstream counts it. */
+export const placeIn = (told: JsonObject, words: Words): unknown =>
+  isSummary(words) ? told.summary_index : told.content_index;
+
+/** Members that say where a part stands. */
+export const whereIs = (item: NativeItem, words: Words, { place }: NativePiece): JsonObject => ({
+  output_index: item.index,
+  item_id: item.id,
+  [isSummary(words) ? "summary_index" : "content_index"]: place,
+});
+
+/** The same, printed: the item, and the part in it. */
+export const printWhere = (item: NativeItem, words: Words, piece: NativePiece): string =>
+  `${printItem(item)},${printPlace(words, piece)}`;
+
+export const printItem = ({ id, index }: NativeItem): string =>
+  `"item_id":${wireJson(id)},"output_index":${index}`;
+
+export const printPlace = (words: Words, { place }: NativePiece): string =>
+  `"${isSummary(words) ? "summary_index" : "content_index"}":${place}`;
+
+/** The open part that an event means: the one in its place, else the one that began last. */
+export function openPiece(item: NativeItem, words: Words, told: JsonObject): NativePiece | null {
+  const pieces = piecesOf(item, words);
+  for (const piece of [pieces.at(placeIn(told, words)), pieces.all.at(-1)])
+    if (piece?.open === true && piece.part.type === words.part) return piece;
+  return null;
+}
