@@ -40,6 +40,8 @@ export interface Message {
   name?: string;
   tool_calls?: ToolCall[];
   tool_call_id?: string;
+  /** Of a tool: what it says is what went wrong. Only some upstreams have a word for it. */
+  failed?: true;
   refusal?: string;
   reasoning_content?: string;
 }

@@ -236,3 +236,19 @@ test.each<[model: string, said: object, named: string | null]>([
   await response.text();
   expect([response.status, response.headers.get("x-gw-ignored-parameters")]).toEqual([200, named]);
 });
+
+test.each(Object.entries(BODIES))(
+  "what is more than a model holds is refused by a field that %s has",
+  async (path, body) => {
+    const most = Object.fromEntries(
+      Object.entries(body).map(([name, value]) => [
+        name,
+        name.startsWith("max_") ? 10_000_000 : (value as unknown),
+      ]),
+    );
+    const response = await post(path, { ...most, model: MODELS[0] });
+    const { error } = (await response.json()) as { error: { message: string; param: string | null } };
+    expect([response.status, Object.keys(body)]).toEqual([400, expect.arrayContaining([error.param])]);
+    if (path === "/v1/completions") expect(error.message).not.toContain("messages");
+  },
+);

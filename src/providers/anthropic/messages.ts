@@ -13,7 +13,7 @@ export type Block =
   | ({ type: "image"; source: ImageSource } & Markable)
   | ({ type: "document"; source: InlineSource; title: string } & Markable)
   | { type: "tool_use"; id: string; name: string; input: Record<string, unknown> }
-  | { type: "tool_result"; tool_use_id: string; content?: Block[] }
+  | { type: "tool_result"; tool_use_id: string; content?: Block[]; is_error?: true }
   | ThinkingBlock;
 
 type InlineSource = { type: "base64"; media_type: string; data: string };
@@ -54,7 +54,12 @@ const BLOCKS: Blocks<Block> = {
   },
   result({ id, results }) {
     const content = results.flatMap((result) => textBlocks(result.content));
-    return { type: "tool_result", tool_use_id: id, ...(content.length > 0 && { content }) };
+    return {
+      type: "tool_result",
+      tool_use_id: id,
+      ...(content.length > 0 && { content }),
+      ...(results.some(({ failed }) => failed) && { is_error: true }),
+    };
   },
   text: (text) => ({ type: "text", text }),
   role: ({ type }) => ROLES[type] ?? null,

@@ -184,6 +184,15 @@ describe("the conversation", () => {
     ]);
   });
 
+  test("a result that says what went wrong is told as such", () => {
+    const messages: Message[] = [asks("a"), called(toolCall("x")), { ...result("x"), failed: true }];
+    const turns = sentBody({ messages, tools })["messages"] as object[];
+    expect(turns.at(-1)).toEqual({
+      role: "user",
+      content: [{ type: "tool_result", tool_use_id: "x", content: [says("rain")], is_error: true }],
+    });
+  });
+
   test("ids and names of elsewhere become such as the vendor takes, each id once", () => {
     const odd = { ...toolCall("functions.weather:0"), function: { name: "my tool!", arguments: "not json" } };
     const messages: Message[] = [

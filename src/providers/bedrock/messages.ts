@@ -25,7 +25,7 @@ export type ConverseBlock = Markable &
     | { image: { format: string; source: { bytes: string } } }
     | { document: DocumentBlock }
     | { toolUse: { toolUseId: string; name: string; input: Record<string, unknown> } }
-    | { toolResult: { toolUseId: string; content: { text: string }[] } }
+    | { toolResult: { toolUseId: string; content: { text: string }[]; status?: "error" } }
     | {
         reasoningContent:
           | { reasoningText: { text: string; signature: string } }
@@ -46,6 +46,9 @@ interface How {
 
 /** An empty result of a tool; no text of the API is blank. */
 const NOTHING = "(empty)";
+
+/** Whose models hear that a tool failed; the API refuses the word for others. */
+const KNOW_ERRORS = /^claude$|amazon\.nova/;
 
 /** Beside documents that came without a word. */
 const ATTACHED = "(attached)";
@@ -93,7 +96,11 @@ const blocksOf = (signer: string): Blocks<ConverseBlock> => ({
     const texts = results.flatMap((result) => textBlocks(result.content));
     const content = texts.map(({ text }) => ({ text }));
     return {
-      toolResult: { toolUseId: id, content: content.length > 0 ? content : [{ text: NOTHING }] },
+      toolResult: {
+        toolUseId: id,
+        content: content.length > 0 ? content : [{ text: NOTHING }],
+        ...(KNOW_ERRORS.test(signer) && results.some(({ failed }) => failed) && { status: "error" }),
+      },
       ...markOf(texts.findLast(({ cache_control: mark }) => mark !== undefined) ?? {}),
     };
   },

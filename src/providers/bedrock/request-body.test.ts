@@ -132,6 +132,20 @@ describe("the conversation", () => {
     ] as never);
   });
 
+  test("a result that says what went wrong is told as such where the model has a word for it", () => {
+    const messages = [user("a"), called(call("x")), { ...result("x"), failed: true as const }];
+    const failed = { ...(answer("x") as { toolResult: object }).toolResult, status: "error" };
+    for (const [model, told] of [
+      ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", [{ toolResult: failed }]],
+      ["amazon.nova-pro-v1:0", [{ toolResult: failed }]],
+      ["meta.llama3-3-70b-instruct-v1:0", [answer("x")]],
+    ] as const)
+      expect(turnsOf(messages, { model })).toMatchObject([{}, {}, { role: "user", content: told }]);
+    expect(JSON.stringify(turnsOf(messages, { model: "meta.llama3-3-70b-instruct-v1:0" }))).not.toContain(
+      "status",
+    );
+  });
+
   test("where no tool may be called, calls of before are told as text, since the API refuses them", () => {
     const messages = [user("a"), called(call("x")), result("x"), user("b")];
     const told = [

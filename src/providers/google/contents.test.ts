@@ -83,6 +83,18 @@ test("every call has one answer behind it, in the order of the calls, whatever s
   ]);
 });
 
+test("a result that says what went wrong is told as such", () => {
+  const [, , told] = contentsOf([
+    { role: "user", content: "Go." },
+    { role: "assistant", content: null, tool_calls: [call("c1", "time", "{}")] },
+    { role: "tool", tool_call_id: "c1", content: "no clock", failed: true },
+  ]) as object[];
+  expect(told).toEqual({
+    role: "user",
+    parts: [{ functionResponse: { name: "time", response: { error: "no clock" } } }],
+  });
+});
+
 test("it begins and ends with the user, with something said", () => {
   expect(
     contentsOf([

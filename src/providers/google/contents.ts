@@ -90,7 +90,9 @@ function callParts(calls: readonly ToolCall[], own: { issuer: string; signed: bo
 /** The text as the tool gave it: never read as JSON, so that no figure changes on the way. */
 function answerPart({ function: { name } }: ToolCall, answers: readonly Message[]): GeminiPart {
   const texts = answers.flatMap(({ content }) => textParts(content));
-  return { functionResponse: { name, response: { output: texts.map(({ text }) => text).join("\n") } } };
+  const said = texts.map(({ text }) => text).join("\n");
+  const failed = answers.some((answer) => answer.failed);
+  return { functionResponse: { name, response: failed ? { error: said } : { output: said } } };
 }
 
 /** Texts that say something: empty ones are refused. */

@@ -245,11 +245,11 @@ test("silence in mid-stream is a timeout, a total that is over while it speaks a
 test("a slow consumer is not the upstream's silence", async () => {
   const body = event(delta({ content: "a" }));
   await using upstream = await startUpstream(({ socket }) => socket.write(STREAM_HEAD + body));
-  const timeouts = { ...FAR, idleMs: 40 };
+  const timeouts = { ...FAR, idleMs: 150 };
   const { parts } = await providerAt(upstream.url, { timeouts }).stream(streamCall());
   const iterator = parts[Symbol.asyncIterator]();
   await iterator.next();
-  await new Promise((resolve) => setTimeout(resolve, 120)); // three times the limit, on the consumer's side
+  await new Promise((resolve) => setTimeout(resolve, 450)); // three times the limit, on the consumer's side
   upstream.got[0]?.socket.end(event(delta({ content: "b" }, "stop")) + DONE);
   const { value } = await iterator.next();
   expect(text(value as Part[])).toBe("b");

@@ -122,6 +122,15 @@ test("provider state goes back only to the provider that it names", () => {
   expect(JSON.stringify(foreign)).not.toContain("extra_content");
 });
 
+test("a word that this shape does not have for a tool's error stays here", () => {
+  const messages = toolTurn({}).map((one) => (one.role === "tool" ? { ...one, failed: true as const } : one));
+  expect((bodyOf({ messages })["messages"] as object[]).at(-1)).toEqual({
+    role: "tool",
+    content: "sunny",
+    tool_call_id: "c1",
+  });
+});
+
 test("reasoning returns on tool turns of a thinking call only", () => {
   const thinking = bodyOf({ messages: toolTurn({}) }, { reasoningEffort: "high" })["messages"] as object[];
   expect(thinking[0]).not.toHaveProperty("reasoning_content");

@@ -200,7 +200,7 @@ const orderOf = (name: string): number => ORDER.indexOf(name);
 
 /** Reasoning returns on tool turns only: thinking upstreams demand it there, older ones refuse it elsewhere (§1.2). */
 function outgoingMessage(message: Message, { family, thinks, developer }: Hearer): Record<string, unknown> {
-  const { tool_calls: calls, reasoning_content: reasoning, ...rest } = message;
+  const { tool_calls: calls, reasoning_content: reasoning, failed: _failed, ...rest } = message;
   if (Array.isArray(rest.content)) rest.content = unmarked(rest.content);
   const said = rest.role === "developer" && !developer ? { ...rest, role: "system" } : rest;
   if (calls === undefined) return said;

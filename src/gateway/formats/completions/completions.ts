@@ -1,11 +1,11 @@
 // POST /v1/completions: OpenAI's older surface, one prompt as one chat turn (docs/decisions/0050-texts-and-vectors.md). Its
 // events have no names, as those of chat completions; their ids tell the two apart.
-import { printError } from "../../../domain/error-body.ts";
 import { printEvent } from "../../event-stream.ts";
 import { Frames } from "../chat-completions/frames.ts";
 import { sentFields } from "../chat-completions/sent-fields.ts";
 import type { Format } from "../format.ts";
 import { textCompletionId, printTexts } from "./answer-body.ts";
+import { printCompletionError } from "./completion-error.ts";
 import { parseCompletionRequest } from "./parse-completion-request.ts";
 import { TEXTS } from "./texts.ts";
 
@@ -28,8 +28,8 @@ export const completions: Format = {
   },
   // The one message is the prompt.
   sentFields: (request) => new Map([...sentFields(request), ["messages", "prompt"]]),
-  printError,
+  printError: printCompletionError,
   printInterrupted: (refusal, requestId, { gateway, number }) =>
-    printEvent(printError(refusal, requestId, gateway), number),
+    printEvent(printCompletionError(refusal, requestId, gateway), number),
   recognizes: (sent) => sent.startsWith(`id: 1\ndata: {"id":"${textCompletionId("req_")}`),
 };

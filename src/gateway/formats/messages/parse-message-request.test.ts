@@ -41,6 +41,17 @@ test("words, results and what a tool showed stand in the order in which they can
   ]);
 });
 
+test("a result that says what went wrong is told as such", () => {
+  const results = [
+    { ...result("a", "one"), is_error: true },
+    { ...result("b", "two"), is_error: false },
+  ];
+  expect(turns(model(call("a"), call("b")), user(...results)).slice(1)).toEqual([
+    { role: "tool", tool_call_id: "a", content: "one", failed: true },
+    { role: "tool", tool_call_id: "b", content: "two" },
+  ]);
+});
+
 test("thoughts come back where they left unsigned; the vendor's, forged ones and those of nobody stay behind", () => {
   const thought = (thinking: string, signature: string) => ({ type: "thinking", thinking, signature });
   const [said] = turns(

@@ -70,9 +70,10 @@ function heard(blocks: Placed, calls: Calls): Message[] {
     }
     const id = readId(block["tool_use_id"], at, "tool_use_id");
     calls.answer(id, at);
-    if (isPresent(block["is_error"])) readBoolean(block["is_error"], at, "is_error");
+    const failed = isPresent(block["is_error"]) && readBoolean(block["is_error"], at, "is_error");
     const parts = marked(resultParts(block["content"], at), block);
-    results.push({ role: "tool", content: plainest(parts.filter(isText), "\n"), tool_call_id: id });
+    const content = plainest(parts.filter(isText), "\n");
+    results.push({ role: "tool", content, tool_call_id: id, ...(failed && { failed }) });
     for (const part of parts) if (!isText(part)) rest.push(part);
   }
   return rest.length === 0 ? results : [...results, { role: "user", content: plainest(rest) }];

@@ -189,6 +189,16 @@ test("what would end a line of ours does not, and a name that is none is not pri
   readResponseStream(raw);
 });
 
+test("the word for how it ended makes no line of ours", () => {
+  const odd = HELLO.map((one) =>
+    one.includes("response.completed")
+      ? one.replace(`"status":"completed"`, `"status":"completed\\n\\nid: 9"`)
+      : one,
+  );
+  expect(odd).not.toEqual(HELLO);
+  expect(readResponseStream(relayed(odd, "stop")).final.status).toBe("completed");
+});
+
 test("a whole body is the vendor's own, with our names and figures; nothing of its costs is shown", () => {
   const [last = ""] = HELLO.slice(-1);
   const { response } = JSON.parse(last) as { response: object };
