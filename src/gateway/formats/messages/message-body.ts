@@ -15,11 +15,16 @@ export const messageId = (requestId: string): string => `msg_${requestId.slice(4
 
 /** Prints the whole body. */
 export function printMessage(head: AnswerHead, answer: Answer, { usage, gateway }: AnswerFigures): string {
-  const ours = { id: messageId(head.requestId), model: head.model };
+  const ours = {
+    id: messageId(head.requestId),
+    type: "message",
+    role: "assistant",
+    model: head.model,
+  };
   const told = usageOfMessage(usage);
   const body = answer.native
     ? asTold(answer.native, { ...ours, usage: told })
-    : { ...ours, type: "message", role: "assistant", ...partsOf(answer), usage: told };
+    : { ...ours, ...partsOf(answer), usage: told };
   return `${wireJson(body).slice(0, -1)},"gateway":${gateway}}`;
 }
 

@@ -6,6 +6,9 @@ import type { NativeEvent } from "../../../providers/provider.ts";
 /** A name that cannot end its line. */
 const NAME = /^[a-z_.]{1,64}$/;
 
+const MESSAGE = { type: "message", role: "assistant" };
+const BEGUN = { ...MESSAGE, content: [], stop_reason: null, stop_sequence: null };
+
 /** What a block is that grows so, where nobody said that it began. */
 const BEGUN_BY: Record<string, object> = {
   text_delta: { type: "text", text: "" },
@@ -31,16 +34,9 @@ export class NativeEvents {
     { gateway, ...ours }: { id: string; model: string; gateway: string },
   ): string {
     const { gateway: _none, ...told } = isJsonObject(message) ? message : {};
-    const whole = {
-      type: "message",
-      role: "assistant",
-      stop_reason: null,
-      stop_sequence: null,
-      ...told,
-      content: Array.isArray(told["content"]) ? told["content"] : [],
-      usage: isJsonObject(told["usage"]) ? told["usage"] : { input_tokens: 0, output_tokens: 0 },
-      ...ours,
-    };
+    const content = Array.isArray(told["content"]) ? (told["content"] as unknown[]) : [];
+    const usage = isJsonObject(told["usage"]) ? told["usage"] : { input_tokens: 0, output_tokens: 0 };
+    const whole = { ...BEGUN, ...told, ...MESSAGE, content, usage, ...ours };
     return `{"type":"message_start","message":${wireJson(whole).slice(0, -1)},"gateway":${gateway}}}`;
   }
 

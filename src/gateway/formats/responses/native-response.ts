@@ -20,6 +20,7 @@ export function printNativeResponse(
   const response: JsonObject = {
     ...told,
     id,
+    object: "response",
     model: head.model,
     ...ours,
     usage: undefined,

@@ -27,11 +27,9 @@ export class NativeStream {
 
   /** Its response, as it was told last, or of one that did not end by itself. */
   ended({ status, error, reason }: ResponseEnd): JsonObject {
-    if (this.last !== null)
-      return { ...this.last, object: "response", output: this.output.whole(this.last.output) };
+    if (this.last !== null) return { ...this.last, output: this.output.whole(this.last.output) };
     return {
       ...this.told,
-      object: "response",
       status,
       error: error === undefined ? null : JSON.parse(error),
       incomplete_details: reason === undefined ? null : { reason },
