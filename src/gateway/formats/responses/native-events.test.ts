@@ -222,3 +222,14 @@ test("a whole body is the vendor's own, with our names and figures; nothing of i
   expect(body).not.toContain("cost");
   expect(body).not.toContain("secret");
 });
+
+test("an end that names more items than an answer has is told as far as one goes; a stream that begins them is cut", () => {
+  const item = { type: "web_search_call", status: "completed" };
+  const response = { status: "completed", output: Array.from({ length: 2_005 }, () => item) };
+  const raw = relayed([JSON.stringify({ type: "response.completed", response })], "stop");
+  expect(raw.split("event: response.output_item.done")).toHaveLength(2_001);
+  const begun = response.output.map((_, output_index) =>
+    JSON.stringify({ type: "response.output_item.added", output_index, item }),
+  );
+  expect(() => relayed([...begun, ...HELLO], "stop")).toThrow("more and more");
+});

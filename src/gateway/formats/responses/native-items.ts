@@ -61,7 +61,8 @@ export interface NativeItem {
 /** A tool call that its client runs. */
 export const CALLS: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call"]);
 
-const ITEMS_MAX = 10_000;
+/** Of one answer. */
+export const ITEMS_MAX = 2_000;
 /** What the vendor's own ids begin with. */
 const PREFIXES: Readonly<Record<string, string>> = {
   message: "msg",

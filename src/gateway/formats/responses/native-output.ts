@@ -10,6 +10,7 @@ import {
   CALLS,
   emptyItem,
   isSameItem,
+  ITEMS_MAX,
   NativeItems,
   type NativeItem,
   type NativePiece,
@@ -104,6 +105,7 @@ export class NativeOutput {
   tell(output: unknown, line: EventLine): string {
     if (this.items.size > 0) return "";
     return objectsIn(output)
+      .slice(0, ITEMS_MAX)
       .map((item, place) => this.told(place, item, line))
       .join("");
   }
