@@ -30,6 +30,21 @@ const thinking = (words: string, signature: string, after?: string): object => (
   ...(after !== undefined && { after }),
 });
 
+test("each call has an id of its own, whatever the upstream calls them", () => {
+  const ids = heardOf([
+    started(),
+    ...call(0, "toolu_1", "{}"),
+    ...call(1, "toolu_1", "{}"),
+    ...call(2, "", "{}"),
+    ...call(3, "x".repeat(600), "{}"),
+    STOPPED,
+  ]).flatMap((part) => (part.type === "tool_call" ? [part.id] : []));
+  expect(ids).toHaveLength(4);
+  expect(ids[0]).toBe("toolu_1");
+  for (const id of ids.slice(1)) expect(id).toMatch(/^call_\w{24}$/);
+  expect(new Set(ids).size).toBe(4);
+});
+
 test("calls count from 0 whatever their blocks count; each takes the thoughts in front of it along, once", () => {
   const parts = heardOf([
     started(),

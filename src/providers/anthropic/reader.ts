@@ -2,7 +2,6 @@
 // What is not known is passed over: new kinds of events, blocks and deltas come without a new version (wire.md §8.2).
 import { exactObject } from "../../domain/exact-json.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
-import { randomBase62 } from "../../lib/id.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
@@ -11,6 +10,7 @@ import { isObject, isUntold, readObject } from "../http/json.ts";
 import { Annotations, ANNOTATION_CHARACTERS_MAX, ANNOTATIONS_MAX } from "../openai/annotations.ts";
 import { KeptBound } from "../kept-bound.ts";
 import type { FinishReason, Part } from "../provider.ts";
+import { GivenIds } from "../given-ids.ts";
 import { claudeError } from "./read-error.ts";
 import { claudeFinish } from "./finish-reason.ts";
 import { ClaudeUsage } from "./usage.ts";
@@ -66,6 +66,7 @@ export class ClaudeReader implements AnswerReader<string> {
   private inputCharacters = 0;
   private citedCharacters = 0;
   private textCharacters = 0;
+  private readonly ids = new GivenIds();
   private calls = 0;
 
   get complete(): boolean {
@@ -269,12 +270,11 @@ export class ClaudeReader implements AnswerReader<string> {
         "unknown",
         "the upstream began calls of tools with more and more arguments",
       );
-    const own = typeof id === "string" && id !== "" && id.length <= ID_CHARACTERS_MAX;
     parts.push({
       type: "tool_call",
       choice: 0,
       index,
-      id: own ? id : `call_${randomBase62(24)}`,
+      id: this.ids.give(id),
       name,
       ...(extraContent !== null && { extraContent }),
     });

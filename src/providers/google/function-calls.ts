@@ -1,23 +1,22 @@
 // The calls of one choice: an object in one piece, or a name and then pieces of its arguments; Gemini gives most of them no
 // id, so they get one (wire.md §8.2). A signature leaves with the call that it stood on.
-import { randomBase62 } from "../../lib/id.ts";
 import { unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
+import { GivenIds } from "../given-ids.ts";
 import { isObject, isUntold } from "../http/json.ts";
 import type { Part } from "../provider.ts";
 import { KeptBound } from "../kept-bound.ts";
 import { PartialArguments } from "./partial-arguments.ts";
 import { keptSignature, signatureOf } from "./signatures.ts";
 
-const ID_CHARACTERS_MAX = 512;
 /** Of the signatures of all calls; beyond it they are not kept, and the next turn says that there is none. */
 const GIVEN_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 export class FunctionCalls {
   private begun = 0;
   private readonly bound = new KeptBound(GIVEN_CHARACTERS_MAX, GIVEN_CHARACTERS_MAX);
-  private readonly usedIds = new Set<string>();
+  private readonly ids = new GivenIds();
   /** The call whose arguments still come. */
   private unfinished: PartialArguments | null = null;
 
@@ -66,16 +65,13 @@ export class FunctionCalls {
     const signed = signatureOf(signature);
     this.bound.keep(signed ?? "");
     const kept = this.bound.begin() ? signed : null;
-    const own =
-      typeof id === "string" && id !== "" && id.length <= ID_CHARACTERS_MAX && !this.usedIds.has(id);
     const part = {
       type: "tool_call",
       choice: this.choice,
       index: this.begun,
-      id: own ? id : `call_${randomBase62(24)}`,
+      id: this.ids.give(id),
       name,
     } as const;
-    this.usedIds.add(part.id);
     this.begun += 1;
     this.unfinished = new PartialArguments();
     parts.push(kept === null ? part : { ...part, extraContent: keptSignature(kept, this.issuer()) });

@@ -1,13 +1,11 @@
 // Tool calls of one choice across chunks: ours count 0, 1, 2 … in order of first appearance, whatever the upstream
 // counts; a call without an id gets one, a name is told once (wire.md §3.1, §8.2; money.md §12 fault 53).
-import { randomBase62 } from "../../lib/id.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
+import { CALL_ID_CHARACTERS_MAX, GivenIds } from "../given-ids.ts";
 import type { Part } from "../provider.ts";
 import { isObject } from "../http/json.ts";
 
-/** As other shapes have them; a longer one is no id, and is not kept. */
-const ID_CHARACTERS_MAX = 512;
 /** Of what is kept for calls of an answer: arguments before their name. */
 const HELD_CHARACTERS_MAX = 4 * 1024 * 1024;
 /** Of state that goes back to its provider; beyond it it is not kept, and the next turn is sent without. */
@@ -34,7 +32,7 @@ export class ToolCalls {
   private begun = 0;
   private heldCharacters = 0;
   private extraCharacters = 0;
-  private readonly usedIds = new Set<string>();
+  private readonly ids = new GivenIds();
 
   constructor(
     private readonly choice: number,
@@ -86,9 +84,7 @@ export class ToolCalls {
     const { choice } = this;
     const index = this.begun++;
     call.index = index;
-    const id = call.id === "" || this.usedIds.has(call.id) ? `call_${randomBase62(24)}` : call.id;
-    this.usedIds.add(id);
-    const part = { type: "tool_call", choice, index, id, name } as const;
+    const part = { type: "tool_call", choice, index, id: this.ids.give(call.id), name } as const;
     parts.push(call.extra === null ? part : { ...part, extraContent: { [this.family]: call.extra } });
     call.extra = null;
     if (call.held === "") return;
@@ -101,7 +97,7 @@ export class ToolCalls {
   private callOf(fragment: Record<string, unknown>, name: string): Call {
     const at = typeof fragment["index"] === "number" ? fragment["index"] : null;
     const told = fragment["id"];
-    const id = typeof told === "string" && told.length <= ID_CHARACTERS_MAX ? told : "";
+    const id = typeof told === "string" && told.length <= CALL_ID_CHARACTERS_MAX ? told : "";
     const known = this.known({ at, id, name });
     if (known === undefined) return this.add(at, id);
     if (known.id === "" && id !== "") {
