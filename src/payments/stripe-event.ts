@@ -1,6 +1,6 @@
 // Stripe's events in our words. Only what is needed is read, and what does not have the expected shape is "other": an
 // event of a newer API version must not be half understood.
-import type Stripe from "stripe";
+import { z } from "zod";
 import { nanoUsd } from "../domain/money.ts";
 import type { Money, PaymentDriver, PaymentEvent } from "./driver.ts";
 import { NANO_PER_CENT } from "./order.ts";
@@ -11,111 +11,173 @@ export const DISPUTES = {
   returned: "charge.dispute.funds_reinstated",
 } as const satisfies NonNullable<PaymentDriver["disputes"]>;
 
-export function readStripeEvent(event: Stripe.Event): PaymentEvent {
-  const { id, type, created } = event;
-  const known = { id, type };
+const REASON_CHARACTERS_MAX = 500;
+
+/** What a row is named by: nothing else than the service's own ids look like. */
+const id = z.string().regex(/^[\w-]{1,255}$/);
+const idOrNull = z
+  .union([id, z.looseObject({ id })])
+  .nullish()
+  .transform((told) => (typeof told === "string" ? told : (told?.id ?? null)));
+/** Told to people; no text of ours holds what no store takes. */
+const words = z
+  .string()
+  .transform((told) => told.toWellFormed().replaceAll("\0", "").slice(0, REASON_CHARACTERS_MAX));
+const cents = z.int().positive();
+const currency = z
+  .string()
+  .regex(/^[A-Za-z]{3}$/)
+  .transform((told) => told.toLowerCase());
+/** Whatever an account's other programs keep there. */
+const metadata = z
+  .looseObject({ organization: id.optional().catch(undefined), order: id.optional().catch(undefined) })
+  .nullish();
+
+const EVENT = z.looseObject({
+  id,
+  type: z.string().regex(/^[a-z0-9_.]{1,100}$/),
+  created: z.int().min(0).max(0xffff_ffff).catch(0),
+  data: z.looseObject({ object: z.unknown() }).catch({ object: null }),
+});
+const NAMED = z.looseObject({ id });
+const SESSION = z
+  .looseObject({
+    id,
+    payment_status: z.literal("paid"),
+    amount_total: cents,
+    currency,
+    payment_intent: idOrNull,
+    client_reference_id: id.nullish().catch(null),
+    metadata,
+  })
+  .transform((session) => ({ ...session, money: moneyOf(session.amount_total, session.currency) }));
+const PAYMENT = z
+  .looseObject({ id, status: z.literal("succeeded"), amount_received: cents, currency, metadata })
+  .transform((payment) => ({ ...payment, money: moneyOf(payment.amount_received, payment.currency) }));
+const DECLINED = z.looseObject({
+  id,
+  last_payment_error: z.looseObject({ message: words.optional() }).nullish().catch(null),
+});
+const MOVED = {
+  id,
+  amount: cents,
+  currency,
+  payment_intent: idOrNull,
+  status: z.string().regex(/^[a-z_]{1,50}$/),
+};
+/** Its money has moved, whatever is said of why. */
+const DISPUTE = z.looseObject({ ...MOVED, reason: words.catch("no reason told") });
+const REFUND = z.looseObject(MOVED);
+
+export type StripeEvent = z.output<typeof EVENT>;
+type Known = Pick<PaymentEvent, "id" | "type">;
+
+/** A signed body; throws where it is no event at all. */
+export const asStripeEvent = (signed: unknown): StripeEvent => EVENT.parse(signed);
+
+export function readStripeEvent({ id: eventId, type, created, data: { object } }: StripeEvent): PaymentEvent {
+  const known = { id: eventId, type };
   const paidAtMs = created * 1000;
-  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- hundreds of types are none of ours
-  switch (event.type) {
+  switch (type) {
     case "checkout.session.completed":
     case "checkout.session.async_payment_succeeded":
-      return sessionPaid({ ...known, paidAtMs }, event.data.object);
+      // A completed page whose payment is still under way is followed by another event.
+      return told(known, SESSION, object, (session) => ({
+        kind: "paid",
+        via: "session",
+        sessionId: session.id,
+        paymentId: session.payment_intent,
+        orderId: session.client_reference_id ?? null,
+        organizationId: session.metadata?.organization ?? null,
+        money: session.money,
+        keepCard: session.metadata?.["keep_card"] === "yes",
+        paidAtMs,
+      }));
     case "checkout.session.async_payment_failed":
-      return notPaid(known, event.data.object.id, "failed", "The payment did not succeed.");
+      return notPaid(known, object, { state: "failed", reason: "The payment did not succeed." });
     case "checkout.session.expired":
-      return notPaid(known, event.data.object.id, "expired", "The checkout page was not used in time.");
+      return notPaid(known, object, { state: "expired", reason: "The checkout page was not used in time." });
     case "payment_intent.succeeded":
-      return chargePaid({ ...known, paidAtMs }, event.data.object);
-    case "payment_intent.payment_failed": {
-      const { id: sessionId, last_payment_error: error } = event.data.object;
-      return notPaid(known, sessionId, "failed", error?.message ?? "The card was declined.");
-    }
+      return told(known, PAYMENT, object, (payment) => ({
+        kind: "paid",
+        via: "charge",
+        sessionId: payment.id,
+        paymentId: payment.id,
+        orderId: payment.metadata?.order ?? null,
+        organizationId: payment.metadata?.organization ?? null,
+        money: payment.money,
+        keepCard: false,
+        paidAtMs,
+      }));
+    case "payment_intent.payment_failed":
+      return told(known, DECLINED, object, ({ id: sessionId, last_payment_error: error }) => ({
+        kind: "not_paid",
+        sessionId,
+        state: "failed",
+        reason: error?.message ?? "The card was declined.",
+      }));
     case "charge.dispute.created":
     case DISPUTES.withdrawn:
     case DISPUTES.returned:
-      return dispute(known, event.data.object);
-    case "refund.created":
-    case "refund.updated":
-    case "refund.failed":
-    case "charge.refund.updated":
-      return readRefund(known, event.data.object);
+      return told(known, DISPUTE, object, (dispute) => disputed(known, dispute));
     default:
       return { ...known, kind: "other" };
   }
 }
 
-type Known = Pick<PaymentEvent, "id" | "type">;
-type KnownPaid = Known & { paidAtMs: number };
+/** What is left of an event beside who it is. */
+type Told = PaymentEvent extends infer Event
+  ? Event extends Known
+    ? Omit<Event, keyof Known>
+    : never
+  : never;
 
-function sessionPaid(known: KnownPaid, session: Stripe.Checkout.Session): PaymentEvent {
-  const money = moneyOf(session.amount_total, session.currency);
-  // A completed page whose payment is still under way is followed by another event.
-  if (session.payment_status !== "paid" || money === null) return { ...known, kind: "other" };
-  return {
-    ...known,
-    kind: "paid",
-    via: "session",
-    sessionId: session.id,
-    paymentId: idOf(session.payment_intent),
-    orderId: session.client_reference_id,
-    organizationId: session.metadata?.["organization"] ?? null,
-    money,
-    keepCard: session.metadata?.["keep_card"] === "yes",
-  };
-}
-
-function chargePaid(known: KnownPaid, payment: Stripe.PaymentIntent): PaymentEvent {
-  const money = moneyOf(payment.amount_received, payment.currency);
-  if (payment.status !== "succeeded" || money === null) return { ...known, kind: "other" };
-  return {
-    ...known,
-    kind: "paid",
-    via: "charge",
-    sessionId: payment.id,
-    paymentId: payment.id,
-    orderId: payment.metadata?.["order"] ?? null,
-    organizationId: payment.metadata?.["organization"] ?? null,
-    money,
-    keepCard: false,
-  };
+function told<T>(known: Known, shape: z.ZodType<T>, object: unknown, say: (read: T) => Told): PaymentEvent {
+  const { success, data } = shape.safeParse(object);
+  return { ...known, ...(success ? say(data) : { kind: "other" }) } as PaymentEvent;
 }
 
 const notPaid = (
   known: Known,
-  sessionId: string,
-  state: "failed" | "expired",
-  reason: string,
-): PaymentEvent => ({ ...known, kind: "not_paid", sessionId, state, reason });
+  object: unknown,
+  how: { state: "failed" | "expired"; reason: string },
+): PaymentEvent =>
+  told(known, NAMED, object, ({ id: sessionId }) => ({ kind: "not_paid", sessionId, ...how }));
 
-function dispute(known: Known, disputed: Stripe.Dispute): PaymentEvent {
-  const money = moneyOf(disputed.amount, disputed.currency);
+function disputed({ type }: Known, dispute: z.output<typeof DISPUTE>): Told {
   // An inquiry moves no money; if it becomes a dispute, another event says so.
-  if (money === null || disputed.status.startsWith("warning_")) return { ...known, kind: "other" };
-  const about = { ...known, reversalId: disputed.id, paymentId: idOf(disputed.payment_intent), money };
-  return known.type === DISPUTES.returned
-    ? { ...about, kind: "returned" }
-    : { ...about, kind: "taken_back", reason: `disputed: ${disputed.reason}` };
+  if (dispute.status.startsWith("warning_")) return { kind: "other" };
+  return type === DISPUTES.returned
+    ? { kind: "returned", ...moved(dispute) }
+    : { kind: "taken_back", ...moved(dispute), reason: `disputed: ${dispute.reason}` };
 }
 
 /** Of which refund an event tells; null when it tells of something else. */
-export const refundOf = (event: Stripe.Event): string | null =>
-  event.type.startsWith("refund.") || event.type === "charge.refund.updated"
-    ? (event.data.object as Stripe.Refund).id
-    : null;
-
-export function readRefund(known: Known, refunded: Stripe.Refund): PaymentEvent {
-  const money = moneyOf(refunded.amount, refunded.currency);
-  if (money === null) return { ...known, kind: "other" };
-  const about = { ...known, reversalId: refunded.id, paymentId: idOf(refunded.payment_intent), money };
-  if (refunded.status === "succeeded") return { ...about, kind: "taken_back", reason: "paid back" };
-  if (refunded.status === "failed" || refunded.status === "canceled") return { ...about, kind: "returned" };
-  return { ...known, kind: "other" };
+export function refundOf({ type, data: { object } }: StripeEvent): string | null {
+  if (!type.startsWith("refund.") && type !== "charge.refund.updated") return null;
+  return NAMED.safeParse(object).data?.id ?? null;
 }
 
-const idOf = (named: string | { id: string } | null): string | null =>
-  typeof named === "string" ? named : (named?.id ?? null);
+/** A refund as it stands at the service. */
+export const readRefund = (known: Known, refund: unknown): PaymentEvent =>
+  told(known, REFUND, refund, (read) => {
+    if (read.status === "succeeded") return { kind: "taken_back", ...moved(read), reason: "paid back" };
+    if (read.status === "failed" || read.status === "canceled") return { kind: "returned", ...moved(read) };
+    return { kind: "other" };
+  });
 
-function moneyOf(cents: number | null, currency: string | null): Money | null {
-  if (!Number.isSafeInteger(cents) || cents === null || cents <= 0 || currency === null) return null;
-  return { amount: nanoUsd(BigInt(cents) * NANO_PER_CENT), currency: currency.toLowerCase() };
-}
+const moved = ({
+  id: reversalId,
+  amount,
+  currency: of,
+  payment_intent: paymentId,
+}: z.output<typeof REFUND>) => ({
+  reversalId,
+  paymentId,
+  money: moneyOf(amount, of),
+});
+
+const moneyOf = (amount: number, of: string): Money => ({
+  amount: nanoUsd(BigInt(amount) * NANO_PER_CENT),
+  currency: of,
+});

@@ -14,7 +14,7 @@ import {
   WebhookRefusal,
 } from "./driver.ts";
 import { NANO_PER_CENT, type PaymentMethod, type PaymentOrder } from "./order.ts";
-import { DISPUTES, readRefund, readStripeEvent, refundOf } from "./stripe-event.ts";
+import { asStripeEvent, DISPUTES, readRefund, readStripeEvent, refundOf } from "./stripe-event.ts";
 
 export interface StripeSettings {
   /** `test`: money is pretended by the fake one; everything else is the same. */
@@ -89,7 +89,7 @@ export class StripeDriver implements PaymentDriver {
     const signedAtMs = Number(/(?:^|,)\s*t=(\d{1,12})(?:,|$)/.exec(signature)?.[1] ?? 0) * 1000;
     if (signedAtMs - nowMs > TOLERANCE_S * 1000) throw new WebhookRefusal("The signature is of the future.");
     try {
-      const event = await this.stripe.webhooks.constructEventAsync(
+      const signed = await this.stripe.webhooks.constructEventAsync(
         Buffer.from(body),
         signature,
         this.webhookSecret,
@@ -97,6 +97,7 @@ export class StripeDriver implements PaymentDriver {
         undefined,
         nowMs,
       );
+      const event = asStripeEvent(signed);
       const refundId = refundOf(event);
       if (refundId === null) return readStripeEvent(event);
       // A refund can still fail after it succeeded, and its events come in any order: only how it stands now counts.

@@ -95,6 +95,52 @@ test("forged, changed, unsigned and unreadable deliveries are not believed", asy
   expect((await paying.fakeStripe.send(body, `t=${now},v1=${hmac}`)).status).toBe(200);
 });
 
+test("an event of another shape than ours is ignored, or none: nothing is booked, and nothing fails", async () => {
+  const { order, session } = await paying.order(org);
+  const paid = paying.fakeStripe.paid(session);
+  await paying.fakeStripe.deliver(paid);
+  const dispute = paying.fakeStripe.event("charge.dispute.created", {
+    id: "dp_shape",
+    amount: 400,
+    currency: "usd",
+    status: "needs_response",
+    reason: "fraudulent",
+    payment_intent: (await paying.gateway.payments.orders.find(order.id))?.paymentId ?? "",
+  } as never);
+  const odd = [null, true, -1, 0, 0.5, 2 ** 53, "", "\0", "\ud800", "a".repeat(999), [], {}, { id: 5 }];
+  const told: [string, object][] = [
+    [dispute, ["id", "amount", "currency", "status"]],
+    [paying.fakeStripe.event("checkout.session.expired", session), ["id"]],
+    [paid, ["id", "client_reference_id", "metadata", "amount_total", "currency", "payment_intent"]],
+    [
+      paying.fakeStripe.event("payment_intent.payment_failed", session as never),
+      ["id", "last_payment_error"],
+    ],
+    [paying.fakeStripe.event("refund.updated", { id: "re_shape" } as never), ["id"]],
+  ].flatMap(([event, members]) =>
+    (members as string[]).flatMap((name) =>
+      odd.map((value, nth): [string, object] => {
+        const { data, ...rest } = event as { id: string; type: string; data: { object: object } };
+        const id = `evt_shape_${rest.type}_${name}_${nth}`.replaceAll(".", "_");
+        return [
+          `${rest.type} ${name} ${nth}`,
+          { ...rest, id, data: { object: { ...data.object, [name]: value } } },
+        ];
+      }),
+    ),
+  );
+  for (const value of [...odd, undefined])
+    told.push(["id", { ...dispute, id: value }], ["data", { ...dispute, id: "evt_no_data", data: value }]);
+  const failed: string[] = [];
+  for (const [what, event] of told) {
+    const { status } = await paying.fakeStripe.deliver(event as typeof paid);
+    if (status >= 500 && status !== 503) failed.push(`${what}: ${status}`);
+  }
+  expect(failed).toEqual([]);
+  expect([await paying.available(org), await stateOf(order.id)]).toEqual([10, "credited"]);
+  await paying.gateway.assertSound();
+});
+
 test("a signature of more than five minutes ago, or of the future, is refused", async () => {
   const { session } = await paying.order(org);
   const event = paying.fakeStripe.paid(session);
