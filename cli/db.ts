@@ -78,6 +78,7 @@ function addRestore(db: Command): void {
             "The store is PostgreSQL, whose own tools restore it.",
             "Stop all gateways, use pg_restore or your provider's snapshots, put the data.key of that database into the data directories, and start them; docs/operations.md shows how.",
           );
+        const { commandOn } = await import("../src/config/data-dir.ts");
         const { restoreBackup } = await import("../src/main/restore.ts");
         const { schema, bytes, people, kept } = restoreBackup(dataDir, resolve(file));
         const accounts =
@@ -86,10 +87,11 @@ function addRestore(db: Command): void {
             : `Accounts are those of ${people}.`;
         const before =
           kept.length === 0 ? "There was no store before." : `What was there is kept as ${kept.join(", ")}.`;
+        const tollgate = commandOn(dataDir, { env: process.env, cwd: process.cwd() });
         const done = { data_dir: dataDir, file: resolve(file), schema, bytes, people, kept };
         return {
           json: JSON.stringify(done),
-          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before}\n→ Start the gateway, ./tollgate serve, and check its books: ./tollgate ledger audit`,
+          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before}\n→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
         };
       }),
     );

@@ -158,7 +158,11 @@ const wrongStore = (found: string, next: string): Finding => ({
 /** Each by its name: nobody but an operator can end it. */
 const quarantineFindings = (quarantined: string[]): Finding[] =>
   quarantined.map((found) =>
-    note("quarantine", found, "./tollgate ledger resolve … --settle <usd> or --release; docs/operations.md"),
+    note(
+      "quarantine",
+      found,
+      "./tollgate ledger resolve … --settle <usd> or --release, with --reason; docs/operations.md",
+    ),
   );
 
 async function databaseFindings(url: string): Promise<Finding[]> {

@@ -72,7 +72,10 @@ function buildProgram(json: boolean): Command {
       "--token <key>",
       "a management key, gw_mk_… (TOLLGATE_TOKEN; else operator.json; else that of ./tollgate login)",
     )
-    .option("--data-dir <dir>", "the data directory (TOLLGATE_DATA_DIR; else ./data)")
+    .option(
+      "--data-dir <dir>",
+      "the data directory (TOLLGATE_DATA_DIR; else that of tollgate.yaml; else ./data)",
+    )
     .version(
       json ? JSON.stringify({ version: VERSION }) : VERSION,
       "-V, --version",

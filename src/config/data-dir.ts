@@ -17,6 +17,10 @@ export function findDataDir(from: {
   return written === null ? resolve(from.cwd, "data") : resolve(dirname(file), written);
 }
 
+/** How a command of this shell is begun so that it finds the gateway of this directory: named where it is not found by itself. */
+export const commandOn = (dataDir: string, from: Parameters<typeof findDataDir>[0]): string =>
+  findDataDir(from) === dataDir ? "./tollgate" : `./tollgate --data-dir ${dataDir}`;
+
 function dataDirIn(text: string, env: Record<string, string | undefined>): string | null {
   const settings: unknown = parse(text, { maxAliasCount: 20 });
   if (typeof settings !== "object" || settings === null || !("data_dir" in settings)) return null;

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { OPERATOR_REFUSALS } from "../../src/domain/operator-refusals.ts";
 import { REFUSAL_WORDS } from "../../src/domain/refusal-words.ts";
 import { type RefusalCode, REFUSALS } from "../../src/domain/refusals.ts";
 import { testClock } from "../support/clock.ts";
@@ -220,8 +221,15 @@ test.each(codes)("%s is answered with its status, its type and a request id", as
   if (status !== 429) expect(words).not.toMatch(/429|rate limit/i);
 });
 
+const text = readFileSync(join(import.meta.dir, "../../docs/errors.md"), "utf8");
+
+test("docs/errors.md has exactly the codes of operators, people and payments, with their status", () => {
+  const table = /^\| `(\w+)` \| (\d{3}) \| (?!(?:yes|no|see header) \|)[^|]+ \| [^|]+ \|$/gm;
+  const rows = [...text.matchAll(table)].map(([, code = "", status]) => [code, Number(status)] as const);
+  expect(Object.fromEntries(rows)).toEqual(OPERATOR_REFUSALS);
+});
+
 test("docs/errors.md has exactly the codes of the table, with their status and whether to retry", () => {
-  const text = readFileSync(join(import.meta.dir, "../../docs/errors.md"), "utf8");
   const table = /^\| `(\w+)` \| (\d{3}) \| (yes|no|see header) \| (.+) \| (.+) \|$/gm;
   const rows = [...text.matchAll(table)].map(([, code, status, retry, happened, next]) => {
     expect({ happened, next }).toEqual({ ...REFUSAL_WORDS[code as RefusalCode] });

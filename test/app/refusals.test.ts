@@ -342,6 +342,16 @@ test("the command line shows a refusal, and how many a row counts", async () => 
       .slice(1)
       .map((line) => Number(/model_not_found\s+(\d+)/.exec(line)?.[1] ?? 0));
     expect(times.reduce((sum, count) => sum + count, 0)).toBe(ENOUGH);
+    const other = await gateway.customer();
+    gateway.simulator.behave({ behaviour: { until_well: true } });
+    const running = gateway.chat(other, hello());
+    await waitFor(async () => (await gateway.balance(other)).held > 0n, "its hold");
+    // As the first stored part of a stream leaves it.
+    await gateway.tamper("UPDATE request SET prompt_tokens = 26 WHERE org_id = ?1", other.organizationId);
+    const listed = await run("request", "list", "--org", other.organizationId);
+    gateway.simulator.behaveWell();
+    await running;
+    expect(listed).toMatch(/ running .* 26 \+ – /);
   } finally {
     terminal.close();
     await gateway.stop();
