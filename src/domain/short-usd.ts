@@ -15,7 +15,7 @@ export function shortUsd(amount: NanoUsd): string {
 }
 
 /** To the last digit, for an amount beside its threshold: rounded, it could stand on the other side. `600000n` → `"$0.0006"`. */
-export const exactUsd = (amount: NanoUsd): string =>
+export const preciseUsd = (amount: NanoUsd): string =>
   inWords(amount, decimalText(amount < 0n ? 0n - amount : amount, PLACES));
 
 function inWords(amount: NanoUsd, size: string): string {
