@@ -110,13 +110,14 @@ function addMove(db: Command): void {
         const dataDir = await dataDirOf(command);
         assertStore(dataDir);
         if (abandon === true) return await abandonMove(dataDir, to);
+        const { commandOn } = await import("../src/config/data-dir.ts");
         const { moveToPostgres } = await import("../src/main/move.ts");
         const { rows, sums, people, keptAs } = await moveToPostgres(dataDir, to);
         const printed = Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum.toString()]));
         const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
         return {
           json: JSON.stringify({ moved: true, rows, sums_nano_usd: printed, people, kept_as: keptAs }),
-          text: `${total === 0 ? "The move was complete but for its old store." : `${counted(total, "row")} moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ./tollgate serve`,
+          text: `${total === 0 ? "The move was complete but for its old store." : `${counted(total, "row")} moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ${commandOn(dataDir, { env: process.env, cwd: process.cwd() })} serve`,
         };
       }),
     );

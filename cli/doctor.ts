@@ -138,7 +138,8 @@ async function fileFindings(config: Config): Promise<Finding[]> {
     if (moving !== null)
       return [wrongStore(moving, "Run the same ./tollgate db move --to … again, or --abandon it.")];
     const refusal = openingRefusal(config.dataDir);
-    if (refusal !== null) return [wrongStore(refusal, "See docs/operations.md, Files and Upgrades.")];
+    if (refusal !== null)
+      return [wrongStore(refusal, "See docs/operations.md, The data directory and Upgrades.")];
     return [ok("store", `SQLite in ${config.dataDir}`), ...quarantineFindings(quarantinedIn(config.dataDir))];
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
