@@ -87,7 +87,7 @@ function addRestore(db: Command): void {
             : `Accounts are those of ${people}.`;
         const before =
           kept.length === 0 ? "There was no store before." : `What was there is kept as ${kept.join(", ")}.`;
-        const tollgate = commandOn(dataDir, { env: process.env, cwd: process.cwd() });
+        const tollgate = commandOn(dataDir);
         const done = { data_dir: dataDir, file: resolve(file), schema, bytes, people, kept };
         return {
           json: JSON.stringify(done),
@@ -117,7 +117,7 @@ function addMove(db: Command): void {
         const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
         return {
           json: JSON.stringify({ moved: true, rows, sums_nano_usd: printed, people, kept_as: keptAs }),
-          text: `${total === 0 ? "The move was complete but for its old store." : `${counted(total, "row")} moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ${commandOn(dataDir, { env: process.env, cwd: process.cwd() })} serve`,
+          text: `${total === 0 ? "The move was complete but for its old store." : `${counted(total, "row")} moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ${commandOn(dataDir)} serve`,
         };
       }),
     );

@@ -17,9 +17,12 @@ export function findDataDir(from: {
   return written === null ? resolve(from.cwd, "data") : resolve(dirname(file), written);
 }
 
-/** How a command of this shell is begun so that it finds the gateway of this directory: named where it is not found by itself. */
-export const commandOn = (dataDir: string, from: Parameters<typeof findDataDir>[0]): string =>
-  findDataDir(from) === dataDir ? "./tollgate" : `./tollgate --data-dir ${dataDir}`;
+/**
+ * How a command is begun in this folder so that it finds the gateway of this directory: named where no shell finds it by itself.
+ * An environment may be that of a service, or of one command.
+ */
+export const commandOn = (dataDir: string, cwd = process.cwd()): string =>
+  findDataDir({ env: {}, cwd }) === dataDir ? "./tollgate" : `./tollgate --data-dir ${dataDir}`;
 
 function dataDirIn(text: string, env: Record<string, string | undefined>): string | null {
   const settings: unknown = parse(text, { maxAliasCount: 20 });

@@ -76,7 +76,7 @@ function greet(config: Config, running: Running, worker: ReturnType<typeof worke
         baseUrl: `${publicUrl}/v1`,
         dashboard: { url: publicUrl, signInLink },
         demo: demoKey === null ? null : { secret: demoKey, model: "base-preview-v1" },
-        command: commandOn(config.dataDir, { env: process.env, cwd: process.cwd() }),
+        command: commandOn(config.dataDir),
       }),
     );
   tellReady(Number(new URL(url).port));

@@ -35,11 +35,11 @@ test("the start banner shows the dashboard and the link, which makes an owner of
     baseUrl: `${gateway.url}/v1`,
     dashboard: { url: gateway.url, signInLink: gateway.signInLink },
     demo: null,
-    command: commandOn(dataDir, { env: {}, cwd: dataDir }),
+    command: commandOn(dataDir, dataDir),
   });
   expect(text).toContain(`${gateway.url}/welcome#token=`);
   expect(text).toContain(`Operate it with ./tollgate --data-dir ${dataDir} (see`);
-  expect(commandOn(join(dataDir, "data"), { env: {}, cwd: dataDir })).toBe("./tollgate");
+  expect(commandOn(join(dataDir, "data"), dataDir)).toBe("./tollgate");
   browser = new Browser(gateway.url);
   const { person } = await browser.app(
     "POST /welcome",
