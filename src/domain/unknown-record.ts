@@ -8,7 +8,6 @@ type Noun =
   | "route"
   | "request"
   | "order"
-  | "card"
   | "rule"
   | "channel"
   | "management_key"
