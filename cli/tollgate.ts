@@ -22,7 +22,9 @@ async function run(argv: string[]): Promise<number> {
 
 function usageExit(error: CommanderError, json: boolean): number {
   if (error.exitCode === 0) return 0;
-  const message = error.message.replace(/^error: /, "");
+  // Of `tollgate` or `tollgate keys` alone, whose help is on stderr by now.
+  const nothing = error.code === "commander.help";
+  const message = nothing ? "No command is named." : error.message.replace(/^error: /, "");
   const next = "./tollgate help lists the commands; add --help to one for its options.";
   if (json) process.stdout.write(`${new WrongUsage(message, next).json()}\n`);
   say(`→ ${next}`);
