@@ -336,6 +336,9 @@ test("the command line shows a refusal, and how many a row counts", async () => 
     expect(await run("request", "show", mute.headers.get("x-request-id") ?? "")).toContain(
       "not read before it was refused",
     );
+    const id = refused.headers.get("x-request-id") ?? "";
+    const evidence = await gateway.admin<{ error: object }>("GET", `/requests/${id}/evidence`);
+    expect(evidence.json.error).toMatchObject({ message: `No request "${id}" held credits.` });
     const list = await run("request", "list", "--org", customer.organizationId, "--limit", "200");
     const times = list
       .split("\n")
