@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { buildProgram } from "../cli/program.ts";
 import { CREDENTIAL_HEADERS } from "../src/domain/credential.ts";
 import { FORMATS } from "../src/gateway/formats/formats.ts";
+import { behaviourSchema } from "../src/providers/simulator/behaviour.ts";
 import { VERSION } from "../src/domain/program.ts";
 
 const root = join(import.meta.dir, "..");
@@ -130,6 +131,14 @@ function strangeIn(program: Command, line: string): string[] {
 }
 
 const optionsOf = (command: Command): string[] => command.options.map(({ long }) => long ?? "");
+
+test("docs/simulator.md tells of each behaviour, and of none that it has not", () => {
+  const rows = [...read("docs/simulator.md").matchAll(/^\| (`[^|]+) \| .+ \|$/gm)].map(
+    ([, first = ""]) => first,
+  );
+  const told = rows.flatMap((row) => row.split(":", 1)[0]?.match(/(?<=`)[a-z_]+(?=`)/g) ?? []);
+  expect(told.toSorted()).toEqual(Object.keys(behaviourSchema.shape).toSorted());
+});
 
 test("the credential headers that wire.md opens to other origins are those that a door reads", () => {
   const [, told = ""] = /that a door reads \(([^;)]+);/.exec(read("docs/design/wire.md")) ?? [];
