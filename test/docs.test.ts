@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { buildProgram } from "../cli/program.ts";
+import { operatorPageNames } from "../dashboard/components/texts.ts";
 import { CREDENTIAL_HEADERS } from "../src/domain/credential.ts";
 import { FORMATS } from "../src/gateway/formats/formats.ts";
 import { behaviourSchema } from "../src/providers/simulator/behaviour.ts";
@@ -131,6 +132,17 @@ function strangeIn(program: Command, line: string): string[] {
 }
 
 const optionsOf = (command: Command): string[] => command.options.map(({ long }) => long ?? "");
+
+test("a page of the operators that a paper or a message sends to has that name", () => {
+  const sources = [...new Bun.Glob("{src,cli}/**/*.ts").scanSync({ cwd: root })];
+  const strange = [...pages, ...sources].flatMap((page) =>
+    [...read(page).matchAll(/Operators → ([A-Z].{20})/gs)]
+      .map(([, words = ""]) => words)
+      .filter((words) => !Object.values(operatorPageNames).some((name) => words.startsWith(name)))
+      .map((words) => ({ page, words })),
+  );
+  expect(strange).toEqual([]);
+});
 
 test("docs/simulator.md tells of each behaviour, and of none that it has not", () => {
   const rows = [...read("docs/simulator.md").matchAll(/^\| (`[^|]+) \| .+ \|$/gm)].map(
