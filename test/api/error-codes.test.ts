@@ -13,6 +13,8 @@ import { PLAIN } from "../support/models.ts";
 
 type ErrorReply = Pick<Reply<ErrorJson>, "status" | "json" | "headers">;
 
+const IN_HASTE = { firstTokenMs: 100, totalMs: 500 };
+
 const clock = testClock();
 let gateway: TestGateway;
 let full: TestGateway;
@@ -23,16 +25,18 @@ beforeAll(async () => {
     configure: (config) => {
       config.limits.bodyBytes = 500_000;
       config.idempotency.attachWaitMs = 50;
-      for (const provider of config.providers) {
-        provider.timeouts = { ...provider.timeouts, firstTokenMs: 100, totalMs: 500 };
-        provider.health = { ...provider.health, openAfterFailures: 2 };
-      }
+      for (const provider of config.providers) provider.health = { ...provider.health, openAfterFailures: 2 };
+      // Of its own: a busy machine is late, and a route that two late answers closed stays closed on a clock that stands.
+      const [hasty] = config.providers;
+      if (hasty === undefined) throw new Error("no provider");
+      config.providers.push({ ...hasty, name: "hasty", timeouts: { ...hasty.timeouts, ...IN_HASTE } });
     },
     models: [
       ...(await import("../support/models.ts")).MODELS,
       { ...PLAIN, model: "nowhere-1", provider: "not-configured" },
       { ...PLAIN, model: "fragile-1", upstream_model: "sim-fragile-1" },
       { ...PLAIN, model: "closed-1" },
+      { ...PLAIN, model: "hasty-1", provider: "hasty" },
     ],
   });
   full = await startGateway({
@@ -174,7 +178,7 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
   },
   provider_timeout: () => {
     faulty({ hang: true });
-    return chat();
+    return chat({ model: "hasty-1" });
   },
   route_disabled: async () => {
     await gateway.admin("POST", "/routes/disable", { route: "closed-1@simulator/local", reason: "test" });
