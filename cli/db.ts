@@ -78,6 +78,7 @@ function addRestore(db: Command): void {
             "The store is PostgreSQL, whose own tools restore it.",
             "Stop all gateways, use pg_restore or your provider's snapshots, put the data.key of that database into the data directories, and start them; docs/operations.md shows how.",
           );
+        const { commandOn } = await import("../src/config/data-dir.ts");
         const { restoreBackup } = await import("../src/main/restore.ts");
         const { schema, bytes, people, kept } = restoreBackup(dataDir, resolve(file));
         const accounts =
@@ -86,10 +87,11 @@ function addRestore(db: Command): void {
             : `Accounts are those of ${people}.`;
         const before =
           kept.length === 0 ? "There was no store before." : `What was there is kept as ${kept.join(", ")}.`;
+        const tollgate = commandOn(dataDir);
         const done = { data_dir: dataDir, file: resolve(file), schema, bytes, people, kept };
         return {
           json: JSON.stringify(done),
-          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before}\n→ Start the gateway, ./tollgate serve, and check its books: ./tollgate ledger audit`,
+          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before}\n→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
         };
       }),
     );
@@ -108,13 +110,14 @@ function addMove(db: Command): void {
         const dataDir = await dataDirOf(command);
         assertStore(dataDir);
         if (abandon === true) return await abandonMove(dataDir, to);
+        const { commandOn } = await import("../src/config/data-dir.ts");
         const { moveToPostgres } = await import("../src/main/move.ts");
         const { rows, sums, people, keptAs } = await moveToPostgres(dataDir, to);
         const printed = Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum.toString()]));
         const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
         return {
           json: JSON.stringify({ moved: true, rows, sums_nano_usd: printed, people, kept_as: keptAs }),
-          text: `${total === 0 ? "The move was complete but for its old store." : `${counted(total, "row")} moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ./tollgate serve`,
+          text: `${total === 0 ? "The move was complete but for its old store." : `${counted(total, "row")} moved; counts, sums and the audit agree.`} The old store is kept as ${keptAs}.\n→ Set DATABASE_URL and start the gateway: ${commandOn(dataDir)} serve`,
         };
       }),
     );

@@ -138,7 +138,8 @@ async function fileFindings(config: Config): Promise<Finding[]> {
     if (moving !== null)
       return [wrongStore(moving, "Run the same ./tollgate db move --to … again, or --abandon it.")];
     const refusal = openingRefusal(config.dataDir);
-    if (refusal !== null) return [wrongStore(refusal, "See docs/operations.md, Files and Upgrades.")];
+    if (refusal !== null)
+      return [wrongStore(refusal, "See docs/operations.md, The data directory and Upgrades.")];
     return [ok("store", `SQLite in ${config.dataDir}`), ...quarantineFindings(quarantinedIn(config.dataDir))];
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
@@ -158,7 +159,11 @@ const wrongStore = (found: string, next: string): Finding => ({
 /** Each by its name: nobody but an operator can end it. */
 const quarantineFindings = (quarantined: string[]): Finding[] =>
   quarantined.map((found) =>
-    note("quarantine", found, "./tollgate ledger resolve … --settle <usd> or --release; docs/operations.md"),
+    note(
+      "quarantine",
+      found,
+      "./tollgate ledger resolve … --settle <usd> or --release, with --reason; docs/operations.md",
+    ),
   );
 
 async function databaseFindings(url: string): Promise<Finding[]> {

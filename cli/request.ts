@@ -85,7 +85,8 @@ const COLUMNS = {
   MODEL: (row: Row) => row.model,
   SURFACE: (row: Row) => row.surface,
   KEY: (row: Row) => row.key.name,
-  TOKENS: (row: Row) => (row.input_tokens === null ? null : `${row.input_tokens} + ${row.output_tokens}`),
+  TOKENS: (row: Row) =>
+    row.input_tokens === null ? null : `${row.input_tokens} + ${plain(row.output_tokens)}`,
   ASKED: (row: Row) => dollars(row.asked?.hold_usd ?? null),
   CHARGE: (row: Row) => dollars(row.charge_usd),
   MS: (row: Row) => row.total_ms,

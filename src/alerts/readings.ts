@@ -2,6 +2,7 @@
 // would hang about its threshold has a margin before it counts as over, so that one crossing is one message.
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import { counted } from "../domain/counted.ts";
+import { preciseUsd } from "../domain/short-usd.ts";
 import { addUsd, formatUsd, type NanoUsd, subUsd } from "../domain/money.ts";
 import { printDay, printMinute, printTimeOrNull } from "../domain/print.ts";
 import type { Reading, Rule } from "./alert.ts";
@@ -71,7 +72,7 @@ async function balanceBelow({ amount }: Rule, figures: Figures): Promise<Reading
     {
       subject: "organization",
       standing: owned < amount ? "crossed" : "clear",
-      text: `The balance is ${dollars(owned)}, below ${dollars(amount)}.`,
+      text: `The balance is ${preciseUsd(owned)}, below ${preciseUsd(amount)}.`,
       facts: { balance_usd: formatUsd(owned), threshold_usd: formatUsd(amount) },
     },
   ];
@@ -103,7 +104,7 @@ async function spendPerDay({ amount }: Rule, figures: Figures): Promise<Reading[
     {
       subject: day,
       standing: spent > amount ? "crossed" : "clear",
-      text: `Today (${day} UTC) ${dollars(spent)} were spent, more than ${dollars(amount)}.`,
+      text: `Today (${day} UTC) ${preciseUsd(spent)} were spent, more than ${preciseUsd(amount)}.`,
       facts: { day, spent_usd: formatUsd(spent), threshold_usd: formatUsd(amount) },
     },
   ];
@@ -133,7 +134,7 @@ async function keyLimit({ keyId, percent }: Rule, figures: Figures): Promise<Rea
       return {
         subject: period === "month" ? `${id} ${when}` : `${id} ${period} ${when}`,
         standing: spent * 100n >= limit * BigInt(percent) ? "crossed" : "clear",
-        text: `The key ${name} has spent ${dollars(spent)} of its ${dollars(limit)} ${SPENT_IN[period](when)}, at least ${percent} %.`,
+        text: `The key ${name} has spent ${preciseUsd(spent)} of its ${preciseUsd(limit)} ${SPENT_IN[period](when)}, at least ${percent} %.`,
         facts: {
           key: id,
           key_name: name,
@@ -196,9 +197,3 @@ async function topUpFailed(figures: Figures): Promise<Reading[]> {
 /** `over` at or above 0 has crossed; it is over only once it is the margin below. */
 const against = (over: number, { margin }: { margin: number }): Reading["standing"] =>
   over >= 0 ? "crossed" : over > -margin ? "between" : "clear";
-
-/** Whole cents, down: a balance never looks larger than it is. */
-function dollars(amount: NanoUsd): string {
-  const [whole, decimals = ""] = formatUsd(amount).split(".");
-  return `$${whole}.${decimals.slice(0, 2)}`;
-}

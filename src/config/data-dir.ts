@@ -17,6 +17,13 @@ export function findDataDir(from: {
   return written === null ? resolve(from.cwd, "data") : resolve(dirname(file), written);
 }
 
+/**
+ * How a command is begun in this folder so that it finds the gateway of this directory: named where no shell finds it by itself.
+ * An environment may be that of a service, or of one command.
+ */
+export const commandOn = (dataDir: string, cwd = process.cwd()): string =>
+  findDataDir({ env: {}, cwd }) === dataDir ? "./tollgate" : `./tollgate --data-dir ${dataDir}`;
+
 function dataDirIn(text: string, env: Record<string, string | undefined>): string | null {
   const settings: unknown = parse(text, { maxAliasCount: 20 });
   if (typeof settings !== "object" || settings === null || !("data_dir" in settings)) return null;

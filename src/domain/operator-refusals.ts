@@ -1,7 +1,7 @@
 // What only the operator API, the dashboard and payment webhooks refuse, beside the rows of `refusals.ts` that they
-// share with `/v1`.
+// share with `/v1`. `docs/errors.md` is compared with it.
 
-const OPERATOR_REFUSALS = {
+export const OPERATOR_REFUSALS = {
   /** No record of that id. */
   not_found: 404,
   /** The record exists, but its state or an earlier call forbids the change. */

@@ -1,6 +1,5 @@
 // How records become JSON, CSV and words: times as RFC 3339 in UTC, lists as one whole page, the one amount that is a
 // JSON number from its decimal text (money.md §6).
-import type { ListJson } from "../api/shapes/records.ts";
 
 /** What is printed in the place of a stored time that is none: the rest of its record, and its page, are well. */
 export const DAMAGED = "damaged";
@@ -20,7 +19,10 @@ export const printMinute = (ms: number | bigint): string => {
 };
 export const printTimeOrNull = (ms: number | bigint | null): string | null =>
   ms === null ? null : printTime(ms);
-export const printList = <Row>(data: Row[]): ListJson<Row> => ({ data, next_cursor: null });
+export const printList = <Row>(data: Row[]): { data: Row[]; next_cursor: null } => ({
+  data,
+  next_cursor: null,
+});
 
 const { rawJSON } = JSON as unknown as { rawJSON: (literal: string) => number };
 /** A value that `JSON.stringify` prints as exactly this number literal; nothing may compute with it. */

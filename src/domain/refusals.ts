@@ -82,7 +82,7 @@ export interface RefusalExtras {
   details?: Record<string, string | number | null>;
   /** Sent as `retry-after` in whole seconds, rounded up, at most 60, and as `retry-after-ms`. */
   retryAfterMs?: number;
-  /** Overrides the row where the same code is retryable only under a condition (502, 504, 500). */
+  /** Overrides the row where the same code is retryable only under a condition (502, 504; 429 of a request that alone is above a limit). */
   retry?: boolean;
   /** Overrides the row for token rate limits. */
   type?: RefusalType;

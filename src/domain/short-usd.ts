@@ -1,5 +1,5 @@
 // An amount in a sentence: short enough to read, never zero for what is not. Where it has to add up, `formatUsd` prints it.
-import type { NanoUsd } from "./money.ts";
+import { decimalText, type NanoUsd } from "./money.ts";
 
 const PLACES = 9;
 const CENTS = 2;
@@ -11,7 +11,15 @@ export function shortUsd(amount: NanoUsd): string {
   const places = Math.min(PLACES, size >= 10n ** BigInt(PLACES) ? CENTS : Math.max(CENTS, first + 2));
   const unit = 10n ** BigInt(PLACES - places);
   const digits = ((size + unit / 2n) / unit).toString().padStart(places + 1, "0");
-  const fraction = digits.slice(-places).replace(/0+$/, "").padEnd(CENTS, "0");
-  const whole = digits.slice(0, -places).replaceAll(/\B(?=(\d{3})+$)/g, ",");
-  return `${amount < 0n ? "−" : ""}$${whole}.${fraction}`;
+  return inWords(amount, `${digits.slice(0, -places)}.${digits.slice(-places).replace(/0+$/, "")}`);
+}
+
+/** To the last digit, for an amount beside its threshold: rounded, it could stand on the other side. `600000n` → `"$0.0006"`. */
+export const preciseUsd = (amount: NanoUsd): string =>
+  inWords(amount, decimalText(amount < 0n ? 0n - amount : amount, PLACES));
+
+function inWords(amount: NanoUsd, size: string): string {
+  const [whole = "", fraction = ""] = size.split(".");
+  const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, ",");
+  return `${amount < 0n ? "−" : ""}$${grouped}.${fraction.padEnd(CENTS, "0")}`;
 }

@@ -8,7 +8,6 @@ type Noun =
   | "route"
   | "request"
   | "order"
-  | "card"
   | "rule"
   | "channel"
   | "management_key"
@@ -16,6 +15,10 @@ type Noun =
 
 export const unknownRecord = (noun: Noun, id: string, param: string): OperatorRefusal =>
   new OperatorRefusal("not_found", `There is no ${noun.replace("_", " ")} ${JSON.stringify(id)}.`, param);
+
+/** A refusal or a replay has an id, too, and no charge. */
+export const noHoldOf = (id: string, param: string): OperatorRefusal =>
+  new OperatorRefusal("not_found", `No request ${JSON.stringify(id)} held credits.`, param);
 
 /** The same answer for what does not exist and for what belongs to somebody else (hardening.md S7). */
 export const notFound = (param: string): OperatorRefusal =>

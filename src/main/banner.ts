@@ -5,6 +5,8 @@ interface Ready {
   /** The link only until the first account exists. */
   dashboard: { url: string; signInLink: string | null };
   demo: { secret: string; model: string } | null;
+  /** How the command line is begun, to find this gateway. */
+  command: string;
 }
 
 /** The text for stdout; `demo` only on the first start. */
@@ -29,6 +31,6 @@ export function banner(at: Ready): string {
       `    -d '{"model":"${at.demo.model}","messages":[{"role":"user","content":"Say hello"}]}'`,
     );
   }
-  lines.push(``, `Operate it with ./tollgate (see ./tollgate --help). Ctrl-C stops it.`, ``);
+  lines.push(``, `Operate it with ${at.command} (see ./tollgate --help). Ctrl-C stops it.`, ``);
   return lines.join("\n");
 }

@@ -2,6 +2,7 @@
 // nobody anything, and is left as a crash would leave it, for the next start to complete; what has opened it drains, and what is
 // told again cuts what still runs.
 import type { Config } from "../config/config.ts";
+import { commandOn } from "../config/data-dir.ts";
 import { createLog } from "../lib/log.ts";
 import { within } from "../lib/within.ts";
 import { type Running, start } from "./gateway.ts";
@@ -75,6 +76,7 @@ function greet(config: Config, running: Running, worker: ReturnType<typeof worke
         baseUrl: `${publicUrl}/v1`,
         dashboard: { url: publicUrl, signInLink },
         demo: demoKey === null ? null : { secret: demoKey, model: "base-preview-v1" },
+        command: commandOn(config.dataDir),
       }),
     );
   tellReady(Number(new URL(url).port));

@@ -85,7 +85,8 @@ export function automaticTopUp({ payments, note, nowMs }: AutomaticTopUpPorts) {
       throw new OperatorRefusal("conflict", reason ?? "Nothing to do: enough is available, or it is off.");
     },
     async removeCard(org: string, actor: Actor): Promise<void> {
-      if (!(await payments.orders.forgetMethod(org))) throw unknownRecord("card", org, "org");
+      if (!(await payments.orders.forgetMethod(org)))
+        throw new OperatorRefusal("not_found", "No card of this organization is kept.");
       await note({ actor, action: "card.remove", organizationId: org, target: org });
     },
   };

@@ -10,7 +10,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { BalanceRecord } from "../ledger/records.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { readUsd } from "../domain/read.ts";
-import { unknownRecord } from "../domain/unknown-record.ts";
+import { noHoldOf, unknownRecord } from "../domain/unknown-record.ts";
 import { printBalance } from "../reporting/balance.ts";
 import { readRequest } from "../registry/requests.ts";
 
@@ -48,7 +48,7 @@ async function refund(ledger: Store, input: RefundCredits, actor: Actor): Promis
   const amount = readUsd(input.usd, "usd");
   if (amount === ZERO_USD) throw new Refusal("invalid_request", "usd must be above 0.", { param: "usd" });
   const request = await readRequest(ledger, input.request);
-  if (request === null) throw unknownRecord("request", input.request, "request");
+  if (request === null) throw noHoldOf(input.request, "request");
   const reference = input.reference ?? `op_${randomBase62(16)}`;
   const { organizationId, requestId: target } = request;
   const outcome = await ledger.reverse(

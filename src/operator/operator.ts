@@ -28,7 +28,7 @@ import { releases, routes } from "./releases.ts";
 import { evidenceOf, type EvidenceAsk, type EvidencePorts } from "../reporting/evidence.ts";
 import { requests } from "../reporting/requests.ts";
 import { statementOf } from "../reporting/statement.ts";
-import { unknownRecord } from "../domain/unknown-record.ts";
+import { noHoldOf, unknownRecord } from "../domain/unknown-record.ts";
 import { usage } from "../reporting/usage-totals.ts";
 
 export interface OperatorPorts {
@@ -73,7 +73,7 @@ export const createOperator = (on: OperatorPorts) => ({
 /** Of whichever organization the request is. */
 async function evidenceOfAny(on: OperatorPorts, asked: EvidenceAsk): Promise<EvidenceJson> {
   const record = await readRequest(on.ledger, asked.request);
-  if (record === null) throw unknownRecord("request", asked.request, "id");
+  if (record === null) throw noHoldOf(asked.request, "id");
   return await evidenceOf(on, record.organizationId, asked);
 }
 

@@ -129,42 +129,43 @@ function userVerified(body: string): boolean {
   }
 }
 
+/** The library's refusal in our envelope. Throws where it has a code of ours, which says the same at every door. */
 async function refusalOf(answer: Response, requestId: string): Promise<Response> {
   const { status } = answer;
-  const { code, message } =
-    status === 429 ? TOO_MANY : status >= 500 ? FAILED : readError(await answer.text());
-  const wait = answer.headers.get("x-retry-after");
-  const type = status === 429 ? "requests" : status >= 500 ? "server_error" : "invalid_request_error";
-  return new Response(
-    JSON.stringify({ error: { message, type, param: null, code, request_id: requestId } }),
-    {
-      status,
-      headers: {
-        "content-type": "application/json",
-        "cache-control": "no-store",
-        ...(wait !== null && { "retry-after": wait }),
-      },
-    },
-  );
+  if (status === 429) throw tooMany(Number(answer.headers.get("x-retry-after") ?? "1"));
+  if (status >= 500) throw new Refusal("internal_error", "Signing in failed inside the gateway.");
+  const { code, message } = readError(await answer.text());
+  const error = { message, type: "invalid_request_error", param: null, code, request_id: requestId };
+  return new Response(JSON.stringify({ error }), {
+    status,
+    headers: { "content-type": "application/json", "cache-control": "no-store" },
+  });
 }
 
-const TOO_MANY = { code: "rate_limit_exceeded", message: "Too many tries from this address. Wait a little." };
-const TOO_OLD = {
-  code: "sign_in_again",
-  message: "Your sign-in is older than 12 hours. Sign in again, then repeat this.",
-};
-const FAILED = { code: "internal_error", message: "Signing in failed inside the gateway." };
+const tooMany = (seconds: number): Refusal =>
+  new Refusal("rate_limit_exceeded", "Too many tries from this address. Wait a little.", {
+    retryAfterMs: seconds * 1000,
+  });
+const tooOld = (): OperatorRefusal =>
+  new OperatorRefusal(
+    "sign_in_again",
+    "Your sign-in is older than 12 hours. Sign in again, then repeat this.",
+  );
 
 /** The library's own code, in our spelling. */
 function readError(text: string): { code: string; message: string } {
+  const { code, message } = membersOf(text);
+  if (code === "SESSION_NOT_FRESH") throw tooOld();
+  return {
+    code: typeof code === "string" ? code.toLowerCase().slice(0, 60) : "invalid_request",
+    message: typeof message === "string" && message !== "" ? message.slice(0, 200) : "Signing in failed.",
+  };
+}
+
+function membersOf(text: string): { code?: unknown; message?: unknown } {
   try {
-    const { code, message } = JSON.parse(text) as { code?: unknown; message?: unknown };
-    if (code === "SESSION_NOT_FRESH") return TOO_OLD;
-    return {
-      code: typeof code === "string" ? code.toLowerCase().slice(0, 60) : "invalid_request",
-      message: typeof message === "string" && message !== "" ? message.slice(0, 200) : "Signing in failed.",
-    };
+    return { ...(JSON.parse(text) as object) };
   } catch {
-    return { code: "invalid_request", message: "Signing in failed." };
+    return {};
   }
 }

@@ -8,7 +8,7 @@ import type { AlertKind } from "../domain/alert-kinds.ts";
 import { counted } from "../domain/counted.ts";
 import { addUsd, type NanoUsd, parseUsd, ZERO_USD } from "../domain/money.ts";
 import { printMinute } from "../domain/print.ts";
-import { shortUsd } from "../domain/short-usd.ts";
+import { preciseUsd, shortUsd } from "../domain/short-usd.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import { LIMIT_NAMES, type LimitedSpan } from "../ledger/key-spans.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
@@ -183,18 +183,19 @@ function inHours(ms: number): string {
 
 /** Of these the overview says more itself. */
 const SAID_ABOVE = new Set<AlertKind>(["auto_top_up_failed", "route_not_live", "key_limit"]);
-const amountOf = ({ amount_usd }: AlertRuleJson): string => shortUsd(parseUsd(amount_usd ?? "0") ?? ZERO_USD);
+const amountOf = ({ amount_usd }: AlertRuleJson): string =>
+  preciseUsd(parseUsd(amount_usd ?? "0") ?? ZERO_USD);
 /** A rule whose kind is damaged still holds. */
 const holds = (rule: AlertRuleJson, figures: Figures): string =>
   Object.hasOwn(HOLDS, rule.kind) ? HOLDS[rule.kind](rule, figures) : "An alert rule holds.";
 const HOLDS: Record<AlertKind, (rule: AlertRuleJson, figures: Figures) => string> = {
   balance_below: (rule, { available }) =>
-    `An alert rule holds: the balance is below ${amountOf(rule)}; ${shortUsd(available)} is available.`,
+    `An alert rule holds: the balance is below ${amountOf(rule)}; ${preciseUsd(available)} is available.`,
   days_left_below: ({ days }, { available, burn }) =>
     `An alert rule holds: credits last less than ${counted(days ?? 0, "day")}; ${shortUsd(available)} is available, at ${shortUsd(burn)} a day.`,
   key_limit: ({ percent }) => `An alert rule holds: a key is at ${percent} % of its limit.`,
   spend_per_day: (rule, { spentToday }) =>
-    `An alert rule holds: today's spend is above ${amountOf(rule)}; it is ${shortUsd(spentToday)}.`,
+    `An alert rule holds: today's spend is above ${amountOf(rule)}; it is ${preciseUsd(spentToday)}.`,
   error_rate: ({ percent }) => `An alert rule holds: at least ${percent} % of requests fail.`,
   route_not_live: () => "An alert rule holds: a route is not live.",
   auto_top_up_failed: () => "An alert rule holds: the automatic top-up failed.",

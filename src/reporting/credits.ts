@@ -5,7 +5,7 @@ import type * as creditsShapes from "../api/shapes/credits.ts";
 import type { z } from "zod";
 import { formatUsd, nanoUsd } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
-import { unknownRecord } from "../domain/unknown-record.ts";
+import { noHoldOf } from "../domain/unknown-record.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { People } from "../people/people.ts";
 import { exactTotal, exactUsd, from, rowsOf, theRow } from "../store/query.ts";
@@ -79,7 +79,7 @@ export async function refundableOf(
   id: string,
 ): Promise<z.output<typeof creditsShapes.refundable>> {
   const request = await readRequest(ledger, id);
-  if (request === null) throw unknownRecord("request", id, "request");
+  if (request === null) throw noHoldOf(id, "request");
   const { organizationId: org, charge, model, state, admittedAtMs } = request;
   const query = from
     .selectFrom("reversal")

@@ -1,5 +1,7 @@
 // What Prometheus is given keeps its rules: names, units, types, label sets, and a number of series that no caller can raise.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { REFUSALS } from "../../src/domain/refusals.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { type Scrape, scrape } from "../support/scrape.ts";
@@ -27,6 +29,16 @@ test("names are of letters and underscores; counters end in _total, seconds and 
     if (/duration|timestamp|wait$|part$|time_to/.test(name)) expect(name).toEndWith("_seconds");
   }
 });
+
+test("docs/operations.md tells of each metric of ours, and of none that is not there", async () => {
+  const text = readFileSync(join(import.meta.dir, "../../docs/operations.md"), "utf8");
+  const told = new Set(text.match(/\btollgate_[a-z_]+\b|\bgen_ai_(?:client|server)_[a-z_]+\b/g));
+  const names = ours(await now()).map(({ name }) => name);
+  expect([...told].filter((name) => !NO_METRIC.has(name)).toSorted()).toEqual(names.toSorted());
+});
+
+/** A database of an example; what is there where traces are exported. */
+const NO_METRIC = new Set(["tollgate_back", "tollgate_spans_waiting"]);
 
 test("a metric is announced once, and every sample belongs to one that was announced", async () => {
   const { families, samples } = await now();

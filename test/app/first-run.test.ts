@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/lib/log.ts";
+import { commandOn } from "../../src/config/data-dir.ts";
 import { banner } from "../../src/main/banner.ts";
 import { type Running, start } from "../../src/main/gateway.ts";
 import { Browser, PASSWORD, tokenOf } from "../support/browser.ts";
@@ -34,8 +35,11 @@ test("the start banner shows the dashboard and the link, which makes an owner of
     baseUrl: `${gateway.url}/v1`,
     dashboard: { url: gateway.url, signInLink: gateway.signInLink },
     demo: null,
+    command: commandOn(dataDir, dataDir),
   });
   expect(text).toContain(`${gateway.url}/welcome#token=`);
+  expect(text).toContain(`Operate it with ./tollgate --data-dir ${dataDir} (see`);
+  expect(commandOn(join(dataDir, "data"), dataDir)).toBe("./tollgate");
   browser = new Browser(gateway.url);
   const { person } = await browser.app(
     "POST /welcome",
@@ -134,6 +138,11 @@ test("an old sign-in reads on but changes no money, keys or people; an expired s
   sessions.run("UPDATE session SET createdAt = ?1", [hoursAgo(13)]);
   const create = await browser.try("POST /operator/organizations", {}, { name: "late" });
   expect([create.status, create.json.error.code]).toEqual([403, "sign_in_again"]);
+  const passkey = await browser.send("GET", "/auth/passkey/generate-register-options");
+  expect([passkey.status, passkey.json["error"]]).toMatchObject([
+    403,
+    { code: "sign_in_again", type: "permission_error" },
+  ]);
   await browser.app("GET /operator/organizations");
   sessions.run("UPDATE session SET expiresAt = ?1", [hoursAgo(1)]);
   expect((await browser.try("GET /operator/organizations")).status).toBe(401);

@@ -336,12 +336,25 @@ test("the command line shows a refusal, and how many a row counts", async () => 
     expect(await run("request", "show", mute.headers.get("x-request-id") ?? "")).toContain(
       "not read before it was refused",
     );
+    const id = refused.headers.get("x-request-id") ?? "";
+    const evidence = await gateway.admin<{ error: object }>("GET", `/requests/${id}/evidence`);
+    expect(evidence.json.error).toMatchObject({ message: `No request "${id}" held credits.` });
     const list = await run("request", "list", "--org", customer.organizationId, "--limit", "200");
     const times = list
       .split("\n")
       .slice(1)
       .map((line) => Number(/model_not_found\s+(\d+)/.exec(line)?.[1] ?? 0));
     expect(times.reduce((sum, count) => sum + count, 0)).toBe(ENOUGH);
+    const other = await gateway.customer();
+    gateway.simulator.behave({ behaviour: { until_well: true } });
+    const running = gateway.chat(other, hello());
+    await waitFor(async () => (await gateway.balance(other)).held > 0n, "its hold");
+    // As the first stored part of a stream leaves it.
+    await gateway.tamper("UPDATE request SET prompt_tokens = 26 WHERE org_id = ?1", other.organizationId);
+    const listed = await run("request", "list", "--org", other.organizationId);
+    gateway.simulator.behaveWell();
+    await running;
+    expect(listed).toMatch(/ running .* 26 \+ – /);
   } finally {
     terminal.close();
     await gateway.stop();

@@ -173,7 +173,10 @@ test("sign-in is throttled per address, with a time to wait", async () => {
   expect(statuses).toContain(429);
   const refused = await signIn(browser);
   expect([refused.status, refused.json.error?.code]).toEqual([429, "rate_limit_exceeded"]);
-  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  const seconds = Number(refused.headers.get("retry-after"));
+  expect(seconds).toBeGreaterThan(0);
+  const said = ["retry-after-ms", "x-should-retry"].map((name) => refused.headers.get(name));
+  expect(said).toEqual([String(seconds * 1000), "true"]);
   const forwarded = await browser.send(
     "POST",
     "/auth/sign-in/email",

@@ -57,6 +57,8 @@ describe("wrong usage", () => {
     [["keys", "list"], "required option '--org <org>' not specified"],
     [["org", "list", "more"], "too many arguments"],
     [["nothing"], "unknown command 'nothing'"],
+    [["keys"], "No command is named"],
+    [[], "No command is named"],
   ];
   test.each(wrong)("%p", async (args, said) => {
     const { code, out, err } = await run(...args, "--json");

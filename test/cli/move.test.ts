@@ -202,15 +202,10 @@ test("people move with the store: a session goes on where the ledger is now", as
   const account = { name: "Ada", email: "ada@example.com", password: PASSWORD };
   await browser.app("POST /welcome", {}, { token: tokenOf(gateway.signInLink), ...account });
   await gateway.stop();
-  const moved = Bun.spawn([PROGRAM, "--data-dir", dataDir, "db", "move", "--to", url, "--json"], {
-    stdout: "pipe",
-  });
-  const { rows, people } = (await new Response(moved.stdout).json()) as {
-    rows: Record<string, number>;
-    people: number;
-  };
-  expect(rows).toMatchObject({ organization: 1 });
-  expect(people).toBeGreaterThanOrEqual(3); // account, session, membership
+  const moved = Bun.spawn([PROGRAM, "--data-dir", dataDir, "db", "move", "--to", url], { stdout: "pipe" });
+  const said = await new Response(moved.stdout).text();
+  expect(said).toMatch(/^\d+ rows moved; counts, sums and the audit agree\./);
+  expect(said.trim()).toEndWith(`start the gateway: ./tollgate --data-dir ${dataDir} serve`);
   gateway = await run(port, url);
   const { person } = await browser.app("GET /session");
   expect(person).toMatchObject({ name: "Ada", operator: true });

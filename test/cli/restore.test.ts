@@ -103,7 +103,9 @@ test(
     ]);
     expect(await namesIn(dataDir)).toEqual(["Demo", "In the backup"]);
     const old = told.kept.find((file) => file.endsWith("Z")) ?? "";
-    await done(["--data-dir", dataDir, "db", "restore", old]);
+    const { out: words } = await done(["--data-dir", dataDir, "db", "restore", old]);
+    expect(words).toContain(`./tollgate --data-dir ${dataDir} serve, and`);
+    expect(words.trim()).toEndWith(`./tollgate --data-dir ${dataDir} ledger audit`);
     expect(await namesIn(dataDir)).toEqual(["Demo", "In the backup", "Later", "Later still"]);
   },
   PATIENCE_MS,

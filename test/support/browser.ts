@@ -2,6 +2,7 @@
 import type { AppAnswer, AppRoute } from "../../src/api/client.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import type { TestGateway } from "./gateway.ts";
+import { assertTold } from "./told.ts";
 
 export const PASSWORD = "correct horse battery";
 
@@ -57,12 +58,9 @@ export class Browser {
     const text = await response.text();
     const isJson =
       text !== "" && (response.headers.get("content-type")?.startsWith("application/json") ?? false);
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: (isJson ? JSON.parse(text) : null) as T,
-    };
+    const json: unknown = isJson ? JSON.parse(text) : null;
+    assertTold(method, path, { status: response.status, json });
+    return { status: response.status, headers: response.headers, text, json: json as T };
   }
 
   /** A route of the contract; `path` is below `/app/v1`. Fails the test when it is refused. */

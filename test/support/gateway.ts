@@ -20,6 +20,7 @@ import { signRelease } from "../../src/releases/signature.ts";
 import type { TestClock } from "./clock.ts";
 import { type Events, readEvents } from "./events.ts";
 import { placeMigratedStore } from "./migrated-store.ts";
+import { assertTold } from "./told.ts";
 import { MODELS, type TestManifest } from "./models.ts";
 import { QUICK_PASSWORDS } from "./passwords.ts";
 import type { Passwords } from "../../src/people/sign-in.ts";
@@ -259,13 +260,15 @@ class RunningGateway implements TestGateway {
   }
 
   async admin<T>(method: string, path: string, body?: unknown): Promise<Reply<T>> {
-    return read(
+    const reply = await read<T>(
       await fetch(`${this.url}/admin/v1${path}`, {
         method,
         headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json" },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       }),
     );
+    assertTold(method, `/admin/v1${path}`, reply);
+    return reply;
   }
 
   async publish(manifest: TestManifest, options: Parameters<TestGateway["publish"]>[1] = {}): Promise<Reply> {

@@ -2,13 +2,17 @@
 // in UTC, null means "not there"; a list is one page, `next_cursor` null on the last.
 import { z } from "zod";
 import { parseUsd } from "../../domain/money.ts";
+import { DAMAGED } from "../../domain/print.ts";
 import { isReordered, isVisible } from "../../domain/visible-text.ts";
 
 export const usd = z
   .string()
   .regex(/^-?\d+\.\d{9}$/)
   .meta({ examples: ["5.000000000"] });
-export const time = z.iso.datetime().meta({ examples: ["2026-11-21T09:30:00.000Z"] });
+export const time = z
+  .union([z.iso.datetime(), z.literal(DAMAGED)])
+  .describe("RFC 3339 in UTC; `damaged` where the store holds no time.")
+  .meta({ id: "Time", examples: ["2026-11-21T09:30:00.000Z"] });
 export const count = z.int().min(0);
 export const milliseconds = z.number().min(0);
 export const tier = z.enum(["standard", "research"]);

@@ -226,7 +226,9 @@ export type RequestListJson = z.output<typeof activityList>;
  * Server-sent events: `event: row` with an `activityRow` (again when it changed), `event: ping` every 15 s. Without
  * `after` or a `Last-Event-ID`: what runs now and what comes.
  */
-export const tailQuery = activityQuery.pick({ key: true, model: true }).extend({ after: time.optional() });
+export const tailQuery = activityQuery
+  .pick({ key: true, model: true })
+  .extend({ after: z.iso.datetime().optional() });
 
 const priced = z.object({
   name: z.enum([...TOKEN_CLASSES, "calls"]),

@@ -10,7 +10,7 @@ import { errorSchema } from "../../api/shapes/records.ts";
 const ERRORS = {
   400: "Malformed or not acceptable; `param` names the field.",
   401: "No, unknown or revoked management key.",
-  403: "An inference key.",
+  403: "An inference key; or this person may not do it: who asked for an entitlement does not approve it.",
   404: "No record of this id.",
   409: "State or an earlier call forbids it, or somebody else was faster.",
   default: "Any other refusal.",

@@ -10,7 +10,8 @@ const scriptedCall = z.strictObject({
   arguments: z.record(z.string(), z.unknown()),
 });
 
-const behaviourSchema = z.strictObject({
+/** `docs/simulator.md` tells what each is for. */
+export const behaviourSchema = z.strictObject({
   /** Before the headers, milliseconds. */
   latency_ms: count.optional(),
   /** Waits with its headers until all orders are ended. */

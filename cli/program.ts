@@ -1,0 +1,86 @@
+// Every command with its options, each noun in its own file (interfaces.md §2). Rooms of the gateway are loaded only by the
+// commands that run without one.
+import { Command } from "commander";
+import { VERSION } from "../src/domain/program.ts";
+import { addCompletion } from "./completion.ts";
+import { addCredits } from "./credits.ts";
+import { addDb } from "./db.ts";
+import { addDoctor } from "./doctor.ts";
+import { addEntitlement } from "./entitlement.ts";
+import { addKeys } from "./keys.ts";
+import { addLedger } from "./ledger.ts";
+import { addLimits } from "./limits.ts";
+import { addLogin, addLogout } from "./login.ts";
+import { addModels } from "./models.ts";
+import { addOrg } from "./org.ts";
+import { addPayments } from "./payments.ts";
+import { addPeople } from "./people.ts";
+import { addProvider } from "./provider.ts";
+import { addReady } from "./ready.ts";
+import { addReceipt } from "./receipt.ts";
+import { addRelease } from "./release.ts";
+import { addRequest } from "./request.ts";
+import { addRoute } from "./route.ts";
+import { addSeed } from "./seed.ts";
+import { addServe } from "./serve.ts";
+import { addSetup } from "./setup.ts";
+import { addSimulator } from "./simulator.ts";
+import { addStatement } from "./statement.ts";
+import { addUsage } from "./usage.ts";
+
+const NOUNS = [
+  addServe,
+  addSimulator,
+  addDoctor,
+  addReady,
+  addProvider,
+  addLogin,
+  addLogout,
+  addOrg,
+  addCredits,
+  addPayments,
+  addKeys,
+  addLimits,
+  addEntitlement,
+  addModels,
+  addRelease,
+  addRoute,
+  addUsage,
+  addRequest,
+  addReceipt,
+  addStatement,
+  addLedger,
+  addPeople,
+  addSetup,
+  addDb,
+  addSeed,
+  addCompletion,
+];
+
+/** The command line, not yet run; `json`: how it prints its version. */
+export function buildProgram(json: boolean): Command {
+  const program = new Command("tollgate")
+    .description("A metered gateway in front of model providers.")
+    .option("--json", "print exactly one JSON document on stdout")
+    .option(
+      "--url <url>",
+      "the gateway's address (TOLLGATE_URL; else operator.json in the data directory; else the one you logged in at)",
+    )
+    .option(
+      "--token <key>",
+      "a management key, gw_mk_… (TOLLGATE_TOKEN; else operator.json; else that of ./tollgate login)",
+    )
+    .option(
+      "--data-dir <dir>",
+      "the data directory (TOLLGATE_DATA_DIR; else that of tollgate.yaml; else ./data)",
+    )
+    .version(
+      json ? JSON.stringify({ version: VERSION }) : VERSION,
+      "-V, --version",
+      "print the version of this program",
+    )
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride();
+  for (const add of NOUNS) add(program);
+  return program;
+}

@@ -1,0 +1,49 @@
+// Whether an answer of the API is what its endpoint declares: its status, every member that stands there, and no other. What
+// tests see on their way is compared with it, so that `docs/openapi.json` and the types of clients tell what the gateway says.
+import type { z } from "zod";
+import { methodOf, pathOf } from "../../src/api/target.ts";
+import { errorSchema } from "../../src/api/shapes/records.ts";
+import { TARGETS } from "./endpoints.ts";
+
+const DECLARED = TARGETS.map(({ target, endpoint }) => {
+  const path = pathOf(target)
+    .replaceAll(".", "\\.")
+    .replaceAll(/\{\w+\}/g, "[^/]+");
+  return { endpoint, asks: new RegExp(`^${methodOf(target)} ${path}$`) };
+});
+
+interface Answered {
+  status: number;
+  /** Null for what is no JSON. */
+  json: unknown;
+}
+
+/** Throws where an answer below `/app/v1` or `/admin/v1` is not as declared; what stands elsewhere passes. */
+export function assertTold(method: string, url: string, { status, json }: Answered): void {
+  const asked = `${method} ${url.split("?", 1)[0]}`;
+  const { endpoint } = DECLARED.find(({ asks }) => asks.test(asked)) ?? {};
+  if (endpoint === undefined || json === null) return;
+  const wrong = (how: string): Error =>
+    new Error(`${asked} ${status} is not as declared: ${how} in ${JSON.stringify(json)}`);
+  if (status < 400 && status !== endpoint.status) throw wrong(`its status is ${endpoint.status}`);
+  const schema = status < 400 ? endpoint.output : errorSchema;
+  if (typeof schema === "string") return;
+  const { success, data, error } = (schema as z.ZodType).safeParse(json);
+  const issues = error?.issues.filter((issue) => !isLargeSum(issue)) ?? [];
+  if (issues.length > 0) throw wrong(JSON.stringify(issues));
+  const more = success ? besides(json, data) : [];
+  if (more.length > 0) throw wrong(`there is more, ${more.join(", ")},`);
+}
+
+/** Sums are printed to their last digit, and only this side's numbers end at 2^53. */
+const isLargeSum = (issue: z.core.$ZodIssue): boolean =>
+  issue.code === "too_big" && issue.maximum === Number.MAX_SAFE_INTEGER;
+
+/** Paths of the members that a schema leaves out. */
+function besides(whole: unknown, declared: unknown, at = ""): string[] {
+  if (typeof whole !== "object" || whole === null) return [];
+  const left = declared as Record<string, unknown>;
+  return Object.entries(whole).flatMap(([name, value]) =>
+    Object.hasOwn(left, name) ? besides(value, left[name], `${at}.${name}`) : [`${at}.${name}`],
+  );
+}
