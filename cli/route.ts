@@ -17,7 +17,7 @@ export function addRoute(program: Command): void {
         const { text, value } = await (await context.gateway()).call("POST /admin/v1/routes/enable", {
           route: name,
         });
-        return { json: text, text: `${value.route} is ${value.state}.` };
+        return { json: text, text: () => `${value.route} is ${value.state}.` };
       }),
     );
 }
@@ -43,8 +43,11 @@ function addList(route: Command): void {
           CIRCUIT: (row: RouteJson) => row.health.circuit,
           REASON: (row: RouteJson) => row.reason,
         };
-        const damaged = value.data.some(({ reason }) => reason === "unreadable");
-        return { json: text, text: table(value.data, columns) + (damaged ? `\n\n${UNREADABLE}` : "") };
+        const damaged = (): boolean => value.data.some(({ reason }) => reason === "unreadable");
+        return {
+          json: text,
+          text: () => table(value.data, columns) + (damaged() ? `\n\n${UNREADABLE}` : ""),
+        };
       }),
     );
 }
@@ -63,7 +66,7 @@ function addDisable(route: Command): void {
         const { text, value } = await gateway.call("POST /admin/v1/routes/disable", body);
         return {
           json: text,
-          text: `${value.route} is ${value.state}. Open it: ./tollgate route enable ${value.route}`,
+          text: () => `${value.route} is ${value.state}. Open it: ./tollgate route enable ${value.route}`,
         };
       }),
     );
