@@ -22,8 +22,13 @@ export function addRoute(program: Command): void {
     );
 }
 
-const UNREADABLE =
-  "unreadable: its newest release is damaged in the store, so it serves nobody. Publish a newer version (./tollgate release publish), or restore a backup.";
+/** What to do about a reason that nobody wrote. */
+const HELP = {
+  unreadable:
+    "unreadable: its newest release is damaged in the store, so it serves nobody. Publish a newer version (./tollgate release publish), or restore a backup.",
+  unknown_terms:
+    "unknown_terms: a newer gateway published its newest release with terms that this one does not know. Update this one, or publish a version without them.",
+};
 
 function addList(route: Command): void {
   route
@@ -43,14 +48,15 @@ function addList(route: Command): void {
           CIRCUIT: (row: RouteJson) => row.health.circuit,
           REASON: (row: RouteJson) => row.reason,
         };
-        const damaged = (): boolean => value.data.some(({ reason }) => reason === "unreadable");
-        return {
-          json: text,
-          text: () => table(value.data, columns) + (damaged() ? `\n\n${UNREADABLE}` : ""),
-        };
+        return { json: text, text: () => [table(value.data, columns), ...helpFor(value.data)].join("\n\n") };
       }),
     );
 }
+
+const helpFor = (routes: readonly RouteJson[]): string[] =>
+  Object.entries(HELP).flatMap(([name, help]) =>
+    routes.some(({ reason }) => reason === name) ? [help] : [],
+  );
 
 function addDisable(route: Command): void {
   route
