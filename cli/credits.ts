@@ -27,7 +27,7 @@ export function addCredits(program: Command): void {
         const body = { org, usd, kind, ...(reference !== undefined && { reference }) };
         const { text, value } = await (await context.gateway()).call("POST /admin/v1/credits", body);
         const state = value.credited ? "Credited." : "This reference was credited before; nothing was added.";
-        return { json: text, text: `${state} Available: ${dollars(value.balance_usd)}` };
+        return { json: text, text: () => `${state} Available: ${dollars(value.balance_usd)}` };
       }),
     );
   credits
@@ -42,7 +42,7 @@ export function addCredits(program: Command): void {
         const body = { request, usd, ...(reference !== undefined && { reference }) };
         const { text, value } = await (await context.gateway()).call("POST /admin/v1/credits/refund", body);
         const state = value.refunded ? "Refunded." : "This reference was refunded before; nothing was added.";
-        return { json: text, text: `${state} Available: ${dollars(value.balance_usd)}` };
+        return { json: text, text: () => `${state} Available: ${dollars(value.balance_usd)}` };
       }),
     );
   credits
@@ -54,7 +54,7 @@ export function addCredits(program: Command): void {
         const { text, value } = await (await context.gateway()).call("GET /admin/v1/credits", {
           org: options.org,
         });
-        return { json: text, text: fields(readable(value)) };
+        return { json: text, text: () => fields(readable(value)) };
       }),
     );
 }

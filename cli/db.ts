@@ -19,7 +19,7 @@ export function addDb(program: Command): void {
       report(command, async () => {
         const { dataDir, databaseUrl } = await storeOf(command);
         if (databaseUrl !== null) return await migratePostgres(databaseUrl, dataDir);
-        assertStore(dataDir);
+        await assertStore(dataDir);
         const { NEWEST_SCHEMA } = await import("../src/store/migrations/list.ts");
         const { openSqliteStore } = await import("../src/store/sqlite.ts");
         openSqliteStore(dataDir).close();
@@ -49,7 +49,7 @@ export function addDb(program: Command): void {
             "Use pg_dump or your provider's snapshots, and keep a copy of data.key; docs/operations.md shows how.",
           );
         const target = resolve(file);
-        assertStore(dataDir);
+        await assertStore(dataDir);
         backUp(storeIn(dataDir), target);
         // Accounts and memberships, once somebody signed in; a file of their own beside it.
         const people = join(dataDir, "people.sqlite");
@@ -108,7 +108,7 @@ function addMove(db: Command): void {
         if (!/^postgres(ql)?:\/\//.test(to))
           throw new WrongUsage(`${to} is no PostgreSQL URL.`, "Give postgres://…");
         const dataDir = await dataDirOf(command);
-        assertStore(dataDir);
+        await assertStore(dataDir);
         if (abandon === true) return await abandonMove(dataDir, to);
         const { commandOn } = await import("../src/config/data-dir.ts");
         const { moveToPostgres } = await import("../src/main/move.ts");
@@ -172,8 +172,11 @@ async function dataDirOf(command: Command): Promise<string> {
 
 const storeIn = (dataDir: string): string => join(dataDir, "tollgate.sqlite");
 
-function assertStore(dataDir: string): void {
+async function assertStore(dataDir: string): Promise<void> {
   if (existsSync(storeIn(dataDir))) return;
+  const { closedBy, closedRefusal } = await import("../src/store/sqlite.ts");
+  const closed = closedBy(dataDir);
+  if (closed !== null) throw closedRefusal(closed);
   throw new Problem(
     `There is no store at ${storeIn(dataDir)}.`,
     "Name the data directory with --data-dir, or its configuration with --config.",

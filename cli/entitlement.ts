@@ -34,7 +34,7 @@ function addRequest(entitlement: Command): void {
         const { org, model, project } = options;
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("POST /admin/v1/entitlements", { org, model, project });
-        return { json: text, text: fields({ ...value }) };
+        return { json: text, text: () => fields({ ...value }) };
       }),
     );
 }
@@ -52,7 +52,7 @@ function addApprove(entitlement: Command): void {
           id,
           expires,
         });
-        return { json: text, text: `${value.id} is active until ${value.expires_at}.` };
+        return { json: text, text: () => `${value.id} is active until ${value.expires_at}.` };
       }),
     );
 }
@@ -67,7 +67,7 @@ function addRevoke(entitlement: Command): void {
         const gateway = await context.gateway();
         await confirm(context, { what: "Its research calls stop at once.", name: id, yes: options.yes });
         const { text, value } = await gateway.call("POST /admin/v1/entitlements/{id}/revoke", { id });
-        return { json: text, text: `${value.id} is ${value.status}.` };
+        return { json: text, text: () => `${value.id} is ${value.status}.` };
       }),
     );
 }
@@ -91,7 +91,7 @@ function addList(entitlement: Command): void {
           STATUS: (row: EntitlementJson) => row.status,
           EXPIRES: (row: EntitlementJson) => row.expires_at,
         };
-        return { json: text, text: table(value.data, columns) };
+        return { json: text, text: () => table(value.data, columns) };
       }),
     );
 }

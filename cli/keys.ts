@@ -88,6 +88,10 @@ const boundsOf = (key: KeyJson): Record<string, string | null> =>
     }).filter(([, value]) => value !== null && value !== ""),
   );
 
+const withSecret = (key: KeyJson & { secret: string | null }): string =>
+  fields({ id: key.id, scope: key.scope, ...boundsOf(key), secret: key.secret });
+const KEEP_IT = "Keep the secret now: it is not shown again.";
+
 function addCreate(keys: Command): void {
   withSettings(
     keys
@@ -102,8 +106,7 @@ function addCreate(keys: Command): void {
       const gateway = await context.gateway();
       const input = { org, name, scope, ...settingsOf(options) };
       const { text, value } = await gateway.call("POST /admin/v1/keys", input);
-      const shown = { id: value.id, scope: value.scope, ...boundsOf(value), secret: value.secret };
-      return { json: text, text: `${fields(shown)}\nKeep the secret now: it is not shown again.` };
+      return { json: text, text: () => `${withSecret(value)}\n${KEEP_IT}` };
     }),
   );
 }
@@ -128,7 +131,7 @@ function addList(keys: Command): void {
           LIMIT: (row: KeyJson) => dollars(row.limit_usd),
           "LAST USED": (row: KeyJson) => row.last_used_at,
         };
-        return { json: text, text: table(value.data, columns) };
+        return { json: text, text: () => table(value.data, columns) };
       }),
     );
 }
@@ -143,7 +146,7 @@ function addRevoke(keys: Command): void {
         const gateway = await context.gateway();
         await confirm(context, { what: "A revoked key cannot be restored.", name: key, yes: options.yes });
         const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/revoke", { key });
-        return { json: text, text: overSince(value) };
+        return { json: text, text: () => overSince(value) };
       }),
     );
 }
@@ -163,7 +166,7 @@ function addRename(keys: Command): void {
         const gateway = await context.gateway();
         const input = { key, name: options.name, version: options.ifVersion };
         const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/rename", input);
-        return { json: text, text: `${value.id} is named ${value.name}.` };
+        return { json: text, text: () => `${value.id} is named ${value.name}.` };
       }),
     );
 }
@@ -180,14 +183,14 @@ function addLimit(keys: Command): void {
         const gateway = await context.gateway();
         const input = { key, usd, version: options.ifVersion };
         const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/limit", input);
-        const limit =
-          value.limit_usd === null ? "has no limit" : `is limited to ${dollars(value.limit_usd)} a month`;
-        return {
-          json: text,
-          text: `${value.id} ${limit}; spent this month: ${dollars(value.month_spend_usd)}.`,
-        };
+        return { json: text, text: () => limitOf(value) };
       }),
     );
+}
+
+function limitOf({ id, limit_usd, month_spend_usd }: KeyJson): string {
+  const limit = limit_usd === null ? "has no limit" : `is limited to ${dollars(limit_usd)} a month`;
+  return `${id} ${limit}; spent this month: ${dollars(month_spend_usd)}.`;
 }
 
 function addUpdate(keys: Command): void {
@@ -202,7 +205,7 @@ function addUpdate(keys: Command): void {
       const gateway = await context.gateway();
       const input = { key, name: options.name, version: options.ifVersion, ...settingsOf(options) };
       const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/update", input);
-      return { json: text, text: fields({ id: value.id, name: value.name, ...boundsOf(value) }) };
+      return { json: text, text: () => fields({ id: value.id, name: value.name, ...boundsOf(value) }) };
     }),
   );
 }
@@ -215,7 +218,7 @@ function addPause(keys: Command): void {
       report(command, async (context) => {
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/pause", { key });
-        return { json: text, text: `${value.id} is paused since ${value.paused_at}.` };
+        return { json: text, text: () => `${value.id} is paused since ${value.paused_at}.` };
       }),
     );
 }
@@ -228,7 +231,7 @@ function addResume(keys: Command): void {
       report(command, async (context) => {
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/resume", { key });
-        return { json: text, text: `${value.id} is ${stateOf(value)}.` };
+        return { json: text, text: () => `${value.id} is ${stateOf(value)}.` };
       }),
     );
 }
@@ -244,12 +247,11 @@ function addReplace(keys: Command): void {
         const gateway = await context.gateway();
         const input = { key, overlap_hours: options.overlap ?? null, expires_at: boundOf(options.expires) };
         const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/replace", input);
-        const shown = { id: value.id, scope: value.scope, ...boundsOf(value), secret: value.secret };
         const ends =
           options.overlap === undefined
             ? `${key} works until it is revoked.`
             : `${key} ends in ${counted(options.overlap, "hour")}.`;
-        return { json: text, text: `${fields(shown)}\nKeep the secret now: it is not shown again. ${ends}` };
+        return { json: text, text: () => `${withSecret(value)}\n${KEEP_IT} ${ends}` };
       }),
     );
 }

@@ -17,7 +17,7 @@ export function addLedger(program: Command): void {
         const { text, value } = await (await context.gateway()).call("GET /admin/v1/ledger/audit", {});
         if (!value.ok)
           say("Paid dispatch should stop for these organizations. Keep the store as it is and report it.");
-        return { json: text, text: describe(value), exitCode: value.ok ? 0 : 1 };
+        return { json: text, text: () => describe(value), exitCode: value.ok ? 0 : 1 };
       }),
     );
   ledger
@@ -34,7 +34,7 @@ export function addLedger(program: Command): void {
         if (value.next_cursor !== null) say(`There are more: add --cursor ${value.next_cursor}`);
         return {
           json: text,
-          text: value.data.length === 0 ? "Nothing is in quarantine." : table(value.data, HELD),
+          text: () => (value.data.length === 0 ? "Nothing is in quarantine." : table(value.data, HELD)),
         };
       }),
     );
@@ -64,7 +64,7 @@ function addResolve(ledger: Command): void {
           { id: request, ...body },
         );
         const done = release === undefined ? `Charged ${dollars(value.charge_usd)}.` : "Released.";
-        return { json: text, text: `${done} Available: ${dollars(value.balance_usd)}` };
+        return { json: text, text: () => `${done} Available: ${dollars(value.balance_usd)}` };
       }),
     );
 }

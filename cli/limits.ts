@@ -53,7 +53,7 @@ function addSet(limits: Command): void {
           concurrent: numberOf("concurrent", options.concurrent),
           version: options.ifVersion,
         });
-        return { json: text, text: [shown([value]), ...alreadyAbove(value)].join("\n") };
+        return { json: text, text: () => [shown([value]), ...alreadyAbove(value)].join("\n") };
       }),
     );
 }
@@ -85,7 +85,7 @@ function addList(limits: Command): void {
       report(command, async (context) => {
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("GET /admin/v1/limits", { org, key, model });
-        return { json: text, text: shown(value.data) };
+        return { json: text, text: () => shown(value.data) };
       }),
     );
 }

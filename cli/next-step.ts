@@ -31,6 +31,11 @@ export function nextStep({ code, param }: Pick<ErrorJson["error"], "code" | "par
   if (code === "overloaded")
     return "The gateway is busy, draining or without its store: try again in a few seconds.";
   if (code === "internal_error") return "Look for the request id in the gateway's log.";
+  // What is asked and how is told by this program's own version of the API.
+  if (code === "unknown_url" || code === "unknown_parameter") {
+    const unknown = param === null ? "this command" : param;
+    return `The gateway is of another version than this command line and does not know ${unknown}. Use the command line of its version, or upgrade the gateway.`;
+  }
   return param === null
     ? "See ./tollgate help and docs/cli.md."
     : `Correct ${param} and run the command again.`;

@@ -15,7 +15,7 @@ export function addOrg(program: Command): void {
         const { text, value } = await (await context.gateway()).call("POST /admin/v1/organizations", {
           name: options.name,
         });
-        return { json: text, text: fields({ ...value }) };
+        return { json: text, text: () => fields({ ...value }) };
       }),
     );
   org
@@ -30,7 +30,7 @@ export function addOrg(program: Command): void {
           NAME: (row: OrganizationJson) => row.name,
           CREATED: (row: OrganizationJson) => row.created_at,
         };
-        return { json: text, text: table(value.data, columns) };
+        return { json: text, text: () => table(value.data, columns) };
       }),
     );
 }

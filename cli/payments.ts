@@ -15,7 +15,7 @@ export function addPayments(program: Command): void {
     .action(({ org }: { org: string }, command: Command) =>
       report(command, async (context) => {
         const asked = await (await context.gateway()).call("GET /admin/v1/payments/orders", { org });
-        return { json: asked.text, text: table(asked.value.data, ORDER) };
+        return { json: asked.text, text: () => table(asked.value.data, ORDER) };
       }),
     );
   payments
@@ -27,7 +27,7 @@ export function addPayments(program: Command): void {
         const query = org === undefined ? {} : { org };
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("GET /admin/v1/payments/events", query);
-        return { json: text, text: table(value.data, EVENT) };
+        return { json: text, text: () => table(value.data, EVENT) };
       }),
     );
   payments
@@ -41,7 +41,10 @@ export function addPayments(program: Command): void {
         const { text, value } = await gateway.call("POST /admin/v1/payments/orders/{order}/confirm", {
           order,
         });
-        return { json: text, text: `Order ${value.id} of ${dollars(value.amount_usd)} is ${value.state}.` };
+        return {
+          json: text,
+          text: () => `Order ${value.id} of ${dollars(value.amount_usd)} is ${value.state}.`,
+        };
       }),
     );
 }

@@ -12,7 +12,7 @@ export function addPeople(program: Command): void {
     .action((_: object, command: Command) =>
       report(command, async (context) => {
         const { text, value } = await (await context.gateway()).call("GET /admin/v1/people", {});
-        return { json: text, text: table(value.data, PERSON) };
+        return { json: text, text: () => table(value.data, PERSON) };
       }),
     );
   people
@@ -23,7 +23,10 @@ export function addPeople(program: Command): void {
       report(command, async (context) => {
         const body = { person, two_factor: options.twoFactor === true };
         const { text, value } = await (await context.gateway()).call("POST /admin/v1/people/reset", body);
-        return { json: text, text: `${value.link}\nFor ${value.email}, once, until ${value.expires_at}.` };
+        return {
+          json: text,
+          text: () => `${value.link}\nFor ${value.email}, once, until ${value.expires_at}.`,
+        };
       }),
     );
 }

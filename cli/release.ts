@@ -129,7 +129,7 @@ function addPublish(release: Command): void {
         const { text, value } = await gateway.call("POST /admin/v1/releases", { jws: read(path).trim() });
         return {
           json: text,
-          text: `${value.route} version ${value.version} is published; the route is ${value.state}.`,
+          text: () => `${value.route} version ${value.version} is published; the route is ${value.state}.`,
         };
       }),
     );
@@ -150,7 +150,7 @@ function addList(release: Command): void {
           EXPIRES: (row: ReleaseJson) => row.expires_at,
           "SIGNED BY": (row: ReleaseJson) => row.signed_by,
         };
-        return { json: text, text: table(value.data, columns) };
+        return { json: text, text: () => table(value.data, columns) };
       }),
     );
 }

@@ -2,7 +2,7 @@
 // everything else goes to stderr. Exit codes: 0 done, 1 refused or failed (interfaces.md §2).
 import type { Command } from "commander";
 import { type DoorOptions, findDoor, type Gateway, openGateway } from "./gateway.ts";
-import { WrongUsage } from "./problem.ts";
+import { Problem, WrongUsage } from "./problem.ts";
 
 export interface GlobalOptions extends DoorOptions {
   json?: boolean;
@@ -12,8 +12,8 @@ export interface GlobalOptions extends DoorOptions {
 export interface Outcome {
   /** The JSON document, as text. */
   json: string;
-  /** The same for people. */
-  text: string;
+  /** The same for people; a function where it is made of what a gateway answered, which may be of another version. */
+  text: string | (() => string | Promise<string>);
   exitCode?: 0 | 1;
 }
 
@@ -28,10 +28,41 @@ export interface Context {
 export async function report(command: Command, work: (context: Context) => Promise<Outcome>): Promise<void> {
   const options = command.optsWithGlobals<GlobalOptions>();
   const interactive = process.stdin.isTTY && process.stdout.isTTY && options.json !== true;
-  const gateway = async (): Promise<Gateway> => openGateway(await findDoor(options));
+  let changed = false;
+  const gateway = async (): Promise<Gateway> => {
+    const opened = openGateway(await findDoor(options));
+    return {
+      call: (target, input) => {
+        changed ||= !target.startsWith("GET ");
+        return opened.call(target, input);
+      },
+    };
+  };
   const outcome = await work({ options, gateway, interactive });
-  process.stdout.write(`${options.json === true ? outcome.json : outcome.text}\n`);
+  process.stdout.write(`${options.json === true ? outcome.json : await textOf(outcome, changed)}\n`);
   if (outcome.exitCode !== undefined) process.exitCode = outcome.exitCode;
+}
+
+const OTHER_VERSION = "a gateway of another version than this command line, whose answer it cannot print";
+
+/**
+ * An answer may lack what is printed of it. Then what only reads fails, and what has changed something passes the answer on
+ * as it came: it is done, and a secret in it is told this once.
+ */
+async function textOf({ json, text }: Outcome, changed: boolean): Promise<string> {
+  if (typeof text === "string") return text;
+  try {
+    return await text();
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    if (!changed)
+      throw new Problem(
+        `This is ${OTHER_VERSION}.`,
+        "Use the command line of its version, or --json, which prints answers as they come.",
+      );
+    say(`Done, by ${OTHER_VERSION}: this is all of it, as it came.`);
+    return json;
+  }
 }
 
 /** What `--watch` says of itself; its default is the second value. */

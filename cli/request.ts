@@ -21,7 +21,10 @@ export function addRequest(program: Command): void {
       report(command, async (context) => {
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("GET /admin/v1/requests/{id}", { id });
-        return { json: text, text: "gateway" in value ? describe(value) : describeHeldNothing(value) };
+        return {
+          json: text,
+          text: () => ("gateway" in value ? describe(value) : describeHeldNothing(value)),
+        };
       }),
     );
   addVerify(request);
@@ -33,7 +36,7 @@ export function addRequest(program: Command): void {
       report(command, async (context) => {
         const { limit, cursor } = options;
         const { text, value } = await listed(await context.gateway(), options, { limit, cursor });
-        return { json: text, text: table(value.data, COLUMNS) };
+        return { json: text, text: () => table(value.data, COLUMNS) };
       }),
     );
   withFilters(request.command("tail"))

@@ -17,13 +17,18 @@ export function addRoute(program: Command): void {
         const { text, value } = await (await context.gateway()).call("POST /admin/v1/routes/enable", {
           route: name,
         });
-        return { json: text, text: `${value.route} is ${value.state}.` };
+        return { json: text, text: () => `${value.route} is ${value.state}.` };
       }),
     );
 }
 
-const UNREADABLE =
-  "unreadable: its newest release is damaged in the store, so it serves nobody. Publish a newer version (./tollgate release publish), or restore a backup.";
+/** What to do about a reason that nobody wrote. */
+const HELP = {
+  unreadable:
+    "unreadable: its newest release is damaged in the store, so it serves nobody. Publish a newer version (./tollgate release publish), or restore a backup.",
+  unknown_terms:
+    "unknown_terms: a newer gateway published its newest release with terms that this one does not know. Update this one, or publish a version without them.",
+};
 
 function addList(route: Command): void {
   route
@@ -43,11 +48,15 @@ function addList(route: Command): void {
           CIRCUIT: (row: RouteJson) => row.health.circuit,
           REASON: (row: RouteJson) => row.reason,
         };
-        const damaged = value.data.some(({ reason }) => reason === "unreadable");
-        return { json: text, text: table(value.data, columns) + (damaged ? `\n\n${UNREADABLE}` : "") };
+        return { json: text, text: () => [table(value.data, columns), ...helpFor(value.data)].join("\n\n") };
       }),
     );
 }
+
+const helpFor = (routes: readonly RouteJson[]): string[] =>
+  Object.entries(HELP).flatMap(([name, help]) =>
+    routes.some(({ reason }) => reason === name) ? [help] : [],
+  );
 
 function addDisable(route: Command): void {
   route
@@ -63,7 +72,7 @@ function addDisable(route: Command): void {
         const { text, value } = await gateway.call("POST /admin/v1/routes/disable", body);
         return {
           json: text,
-          text: `${value.route} is ${value.state}. Open it: ./tollgate route enable ${value.route}`,
+          text: () => `${value.route} is ${value.state}. Open it: ./tollgate route enable ${value.route}`,
         };
       }),
     );

@@ -30,8 +30,8 @@ export function addStatement(program: Command): void {
           throw new WrongUsage("--pdf, --csv and --json exclude each other.", "Choose one of them.");
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("GET /admin/v1/statement", { org, month });
-        if (pdf !== undefined) return { json: text, text: await writePdf(value, pdf) };
-        return { json: text, text: csv === true ? await printCsv(value) : describe(value) };
+        if (pdf !== undefined) return { json: text, text: () => writePdf(value, pdf) };
+        return { json: text, text: () => (csv === true ? printCsv(value) : describe(value)) };
       }),
     );
 }

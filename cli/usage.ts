@@ -41,10 +41,10 @@ export function addUsage(program: Command): void {
         const query = { org, key, model, from, to, group_by: groupBy };
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("GET /admin/v1/usage", query);
-        if (options.csv === true) return { json: text, text: printCsv(value.data) };
+        if (options.csv === true) return { json: text, text: () => printCsv(value.data) };
         const named =
           groupBy === "key" && context.options.json !== true ? await keyNames(gateway, org) : null;
-        return { json: text, text: printTable(value.data, named) };
+        return { json: text, text: () => printTable(value.data, named) };
       }),
     );
 }

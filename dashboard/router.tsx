@@ -9,7 +9,7 @@ import {
 } from "@tanstack/react-router";
 import { Front } from "./components/front.tsx";
 import { Link } from "./components/link.tsx";
-import { Failure, Loading } from "./components/states.tsx";
+import { Fallen, Loading } from "./components/states.tsx";
 import { parseSearch, stringifySearch } from "./filters.ts";
 import { loadPart } from "./load-part.ts";
 import { HomePage } from "./pages/home.tsx";
@@ -157,5 +157,5 @@ export const router = createRouter({
   defaultPreload: "intent",
   scrollRestoration: true,
   defaultPendingComponent: () => <Loading lines={6} />,
-  defaultErrorComponent: ({ error }) => <Failure error={error} retry={() => location.reload()} />,
+  defaultErrorComponent: ({ error }) => <Fallen error={error} />,
 });

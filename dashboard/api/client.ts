@@ -30,6 +30,12 @@ export class Unreachable extends Error {
   }
 }
 
+/** The gateway does not know what was asked, or answered what the page cannot show. */
+export const isOfOtherVersion = (error: unknown): boolean =>
+  error instanceof ApiError
+    ? error.code === "unknown_url" || error.code === "unknown_parameter"
+    : error instanceof TypeError || error instanceof RangeError;
+
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 export const get = <Answer>(url: string, signal?: AbortSignal): Promise<Answer> =>

@@ -3,8 +3,9 @@ import { Alert, Button, Code, Group, Paper, Skeleton, Stack, Text } from "@manti
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useParams, useRouterState } from "@tanstack/react-router";
 import { type CSSProperties, type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
-import { ApiError, Unreachable } from "../api/client.ts";
+import { ApiError, isOfOtherVersion, Unreachable } from "../api/client.ts";
 import { awaySince, watchAnswers } from "../api/reachable.ts";
+import { comeAnew } from "../come-anew.ts";
 import { formatSpan, readableTimes } from "../format/time.ts";
 import { path } from "../path-builder.ts";
 import { useLoading } from "./arrival.ts";
@@ -49,6 +50,13 @@ export const Empty = ({
   </Paper>
 );
 
+const SAID = {
+  variant: "light",
+  icon: <Icon name="warning" />,
+  styles: { title: { color: "var(--mantine-color-text)" }, icon: { color: "var(--mantine-color-text)" } },
+  role: "alert",
+} as const;
+
 interface FailureProps {
   error: unknown;
   retry?: () => void;
@@ -63,14 +71,12 @@ export function Failure({ error, retry, about }: FailureProps) {
   const { code, requestId } = error instanceof ApiError ? error : { code: codeOf(error), requestId: null };
   const asked = code === null ? undefined : ASKED[code];
   const forbidden = error instanceof ApiError && error.status === 403;
+  if (isOfOtherVersion(error)) return <OtherVersion error={error} requestId={requestId} />;
   return (
     <Alert
+      {...SAID}
       color={forbidden ? "yellow" : "red"}
-      variant="light"
-      icon={<Icon name="warning" />}
       title={asked?.title ?? (forbidden ? stateTexts.forbidden : stateTexts.failed)}
-      styles={{ title: { color: "var(--mantine-color-text)" }, icon: { color: "var(--mantine-color-text)" } }}
-      role="alert"
     >
       <Stack gap="xs">
         <Text size="sm" className="name">
@@ -90,6 +96,31 @@ export function Failure({ error, retry, about }: FailureProps) {
       </Stack>
     </Alert>
   );
+}
+
+/** With what the browser said in place of a code, for whoever is asked about it. */
+const OtherVersion = ({ error, requestId }: { error: unknown; requestId: string | null }) => (
+  <Alert {...SAID} color="yellow" title={stateTexts.otherVersion}>
+    <Stack gap="xs">
+      <Text size="sm">{stateTexts.otherVersionHelp}</Text>
+      <Group gap="xs">
+        <Code className="name">{error instanceof ApiError ? error.code : String(error)}</Code>
+        {requestId !== null && <Code className="name">{requestId}</Code>}
+        <Button size="compact-sm" variant="default" onClick={() => location.reload()}>
+          {stateTexts.anew}
+        </Button>
+      </Group>
+    </Stack>
+  </Alert>
+);
+
+/** A page that fell over what it was given comes anew where it may be of another version, and says so where that did not help. */
+export function Fallen({ error }: { error: unknown }) {
+  const [isComing, setComing] = useState(isOfOtherVersion(error));
+  useEffect(() => {
+    if (isOfOtherVersion(error)) setComing(comeAnew());
+  }, [error]);
+  return isComing ? <Loading lines={6} /> : <Failure error={error} retry={() => location.reload()} />;
 }
 
 /** What goes wrong in the page itself has none. */

@@ -9,6 +9,10 @@ export const stateTexts = {
   forbidden: "Your role does not permit this",
   retry: "Try again",
   unreachableCode: "unreachable",
+  otherVersion: "The gateway and this page are of different versions",
+  otherVersionHelp:
+    "It was updated since the page was loaded, or is being updated now. Load the page anew; where that does not help, try again in a minute.",
+  anew: "Load the page anew",
   notFound: "There is no such page",
   home: "Go to the start page",
   signedOut: "Your session has ended",

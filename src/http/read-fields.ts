@@ -4,7 +4,7 @@ import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 
 /** The value as its schema reads it. Throws `Refusal` with the first offending field; an unknown field is one. */
 export function readFields<Schema extends z.ZodObject>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: required });
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   if (issue?.code === "unrecognized_keys") {
@@ -18,6 +18,9 @@ export function readFields<Schema extends z.ZodObject>(schema: Schema, value: un
     param,
   });
 }
+
+const required: z.core.$ZodErrorMap = ({ code, input }) =>
+  code === "invalid_type" && input === undefined ? "is required" : undefined;
 
 type Issue = z.core.$ZodIssue | undefined;
 

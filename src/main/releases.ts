@@ -56,7 +56,13 @@ export async function openReleases({
   const breakers = new Breakers({ sql, clock, health });
   await breakers.load();
   const { trusted, demoKey } = await signers(config, dataKey);
-  const publisher = new Publisher({ store: releaseStore(ledger, jobs), routeTable, trusted, clock });
+  const publisher = new Publisher({
+    store: releaseStore(ledger, jobs),
+    routeTable,
+    trusted,
+    clock,
+    unknownTerms: (error) => jobs.failed("releases_load", error),
+  });
   await publisher.load();
   const stopRenewal =
     demoKey === null ? null : await startDemo({ publisher, routeTable, key: demoKey, clock }, jobs);

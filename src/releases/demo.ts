@@ -164,13 +164,15 @@ export function keepDemoFresh(ports: DemoPorts, jobs: Jobs): () => void {
   return () => jobs.run("demo_renewal", () => renewing.stop());
 }
 
+const CLOSED_FOR_GOOD = new Set(["untrusted_key", "unknown_terms", "superseded", "unreadable"]);
+
 function isCurrent(
   manifest: Manifest,
   standing: NonNullable<ReturnType<RouteTable["route"]>>,
   nowMs: number,
 ): boolean {
   const { release, reason } = standing;
-  if (reason === "untrusted_key" || reason === "superseded" || reason === "unreadable") return false;
+  if (reason !== null && CLOSED_FOR_GOOD.has(reason)) return false;
   const { digest, signedBy, issuedAtMs, expiresAtMs } = release;
   const same = freezeRelease(
     { ...manifest, version: release.version },

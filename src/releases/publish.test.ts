@@ -92,7 +92,10 @@ const SERVED = { provider: "a", intervalMs: 1000, openAfterFailures: 2, halfOpen
 
 function publisherOf(trusted: TrustedKeys, store = storeOf()) {
   const routeTable = new RouteTable({ clock, health: new Health(clock, [SERVED]) });
-  return { store, routeTable, publisher: new Publisher({ store, routeTable, trusted, clock }) };
+  const told: unknown[] = [];
+  const unknownTerms = (error: unknown): void => void told.push(error);
+  const publisher = new Publisher({ store, routeTable, trusted, clock, unknownTerms });
+  return { store, routeTable, publisher, told };
 }
 
 describe("publication", () => {
@@ -113,6 +116,24 @@ describe("publication", () => {
     expect(store.answers).toEqual([3, 2]);
     const serving = ["m1", "m2", "m3", "m4"].map((model) => routeTable.candidates(model, SEEKER)[0]?.version);
     expect(serving).toEqual([1, 2, 1, 1]);
+  });
+
+  test("one that a newer program published, with terms that this one does not know, closes its route and says so", async () => {
+    const { key, trusted } = await keyPair();
+    const { store, publisher, routeTable, told } = publisherOf(trusted);
+    const newer = { ...manifest(2), requires_novelty: true };
+    const jws = await signRelease(newer, key, { expiresInMs: DAY_MS, nowMs: NOW_MS });
+    await publisher.publish(await sign(1, key), byItself("t"));
+    const [published] = store.kept.values();
+    if (published === undefined) throw new Error("nothing was published");
+    store.kept.set("m@a/r", { jws, release: { ...published.release, version: 2, digest: "other" } });
+    await publisher.load();
+    expect(routeTable.route("m@a/r")).toMatchObject({ state: "stale", reason: "unknown_terms" });
+    expect(routeTable.candidates("m", SEEKER)).toEqual([]);
+    expect(told.map(String)).toEqual([
+      "ReleaseError: m@a/r: requires_novelty: is not a field of a release manifest",
+    ]);
+    expect(await publisher.publish(jws, byItself("t"))).toMatchObject({ kind: "refused" });
   });
 
   test("what is published or switched while the store is read is not undone by what was read", async () => {

@@ -55,6 +55,8 @@ export interface PublisherPorts {
   routeTable: RouteTable;
   trusted: TrustedKeys;
   clock: Clock;
+  /** Is told of a release that was published, and whose terms this program does not know, by the name of the first. */
+  unknownTerms(error: ReleaseError): void;
 }
 
 export type PublishOutcome =
@@ -194,8 +196,11 @@ export class Publisher {
       const verified = await this.verified(jws, { published: true });
       return { release: verified, fault: null, coveredSinceMs };
     } catch (error) {
-      if (error instanceof ReleaseError) return { release, fault: "untrusted_key", coveredSinceMs };
-      throw error;
+      if (!(error instanceof ReleaseError)) throw error;
+      if (error.reason !== "manifest") return { release, fault: "untrusted_key", coveredSinceMs };
+      const { reason, message, path } = error;
+      this.ports.unknownTerms(new ReleaseError(reason, `${release.route}: ${message}`, path));
+      return { release, fault: "unknown_terms", coveredSinceMs };
     }
   }
 

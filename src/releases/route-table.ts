@@ -25,10 +25,10 @@ export interface RouteSwitch {
 export interface Shelved {
   release: Release;
   /**
-   * Why it serves nobody, whatever its time: its signature does not hold under the keys trusted today, or it only stands for one
-   * that is damaged, so that its route is known by something. Null: nothing.
+   * Why it serves nobody, whatever its time: its signature does not hold under the keys trusted today, its terms are of a newer
+   * program, or it only stands for one that is damaged, so that its route is known by something. Null: nothing.
    */
-  fault: "untrusted_key" | "unreadable" | null;
+  fault: "untrusted_key" | "unknown_terms" | "unreadable" | null;
   /** Since when the route was without a release for no moment, milliseconds since the epoch. */
   coveredSinceMs: number;
 }

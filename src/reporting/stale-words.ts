@@ -6,5 +6,7 @@ export function whyStale(reason: string | null, expiresAtMs: number): string {
   if (reason === "expired") return `its release ended on ${printMinute(expiresAtMs)}`;
   if (reason === "unreadable")
     return "its newest release is damaged in the store, and the operator has to publish a new one";
+  if (reason === "unknown_terms")
+    return "its newest release has terms that this gateway does not know, and the operator has to update the gateway";
   return "it has no current signed release, and the operator has to publish a new one";
 }

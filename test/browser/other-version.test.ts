@@ -1,7 +1,7 @@
 // Files of the page that the gateway has not: it was updated since the page was loaded, or the page came from another one.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { pageNames, shellTexts } from "../../dashboard/components/texts.ts";
+import { pageNames, shellTexts, stateTexts } from "../../dashboard/components/texts.ts";
 import { path } from "../../dashboard/path-builder.ts";
 import { waitFor } from "../support/wait.ts";
 import type { Dashboard } from "./dashboard.ts";
@@ -90,4 +90,27 @@ test("a page, its chart or the palette, whose code the gateway has not, is there
   await page.getByRole("button", { name: shellTexts.find }).click();
   await page.getByRole("dialog").waitFor();
   expect(visitor.complained({ about: MISSING })).toEqual([]);
+});
+
+test("where an answer has another shape than the page knows it comes anew, and says so where that does not help", async () => {
+  const visitor = await dashboard.visitor(seeded.owner);
+  const { page } = visitor;
+  const answered = async (status: number, body: object, times: number): Promise<void> => {
+    await page.unrouteAll();
+    await page.route("**/orgs/*/billing", (route) => route.fulfill({ status, json: body }), { times });
+  };
+  await answered(200, {}, 1);
+  await visitor.open(path.organization(seeded.org, "billing"));
+  await visitor.arrived(pageNames.billing);
+
+  const [always, triedMs] = [Number.MAX_SAFE_INTEGER, Date.now()];
+  await page.evaluate(`sessionStorage.setItem("tollgate.anew", "${Array(4).fill(triedMs).join()}")`);
+  const said = page.getByRole("alert", { name: stateTexts.otherVersion });
+  await answered(200, {}, always);
+  await page.reload();
+  await said.getByRole("button", { name: stateTexts.anew }).waitFor();
+  await answered(404, { error: { code: "unknown_url", message: "There is nothing at this URL." } }, always);
+  await page.reload();
+  await said.getByText("unknown_url").waitFor();
+  expect(visitor.complained({ about: /status of 404|undefined/ })).toEqual([]);
 });

@@ -166,7 +166,10 @@ describe("the embedded store", () => {
       expect((await ledger.audit()).violations).toEqual([]);
     });
     const again = await run("db", "move", "--to", database.url);
-    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("no store")]);
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining("was moved to PostgreSQL; set DATABASE_URL"),
+    ]);
   });
 
   test("a copy of the database, restored elsewhere, passes the audit", async () => {

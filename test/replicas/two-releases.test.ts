@@ -1,7 +1,7 @@
 // A release and the next one side by side on one database, both as real programs: the newer one migrates while the older one
 // serves, then traffic goes through both, answers of one are known to the other, and the way back is refused in words. The
 // next release is this one with a migration more; TOLLGATE_OLDER=REVISION makes the older one of a commit instead, with
-// this checkout as the newer one.
+// this checkout as the newer one. Where that one has the same schema, it may come back.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -60,6 +60,8 @@ let older: ProcessGateway;
 let newer: ProcessGateway;
 let env: Record<string, string>;
 let admin: pg.Client;
+/** Whether the newer one has more migrations. */
+let migrates: boolean;
 beforeAll(async () => {
   of = releases();
   database = await (await testPostgres()).database();
@@ -67,6 +69,8 @@ beforeAll(async () => {
   older = await ProcessGateway.start(env, "", of.older);
   admin = new pg.Client({ connectionString: database.url });
   await admin.connect();
+  migrates = (await schema()) < of.newest;
+  if (process.env["TOLLGATE_OLDER"] === undefined) expect(migrates).toBe(true);
 }, 120_000);
 afterAll(async () => {
   await admin.end();
@@ -104,7 +108,6 @@ test("the newer one migrates while the older one serves; traffic through both, e
     }
   });
   await waitFor(async () => answers.length >= 10, "answers of the older one");
-  expect(await schema()).toBeLessThan(of.newest);
   newer = await older.beside(env, of.newer);
   expect(await schema()).toBe(of.newest);
   serving.push(newer);
@@ -159,14 +162,17 @@ test("what one has answered the other one replays, and a stream that one runs is
 
 test("the way back: the older one does not start on the newer schema, says so, and leaves the newer one to serve", async () => {
   await older.kill("SIGTERM");
-  const refused: unknown = await older
+  const started: unknown = await older
     .run({ ...env, TOLLGATE_LOG_LEVEL: "error" })
     .catch((error: unknown) => error);
-  expect(String(refused)).toContain("ended at its start: 1");
-  expect(older.log).toMatch(
-    new RegExp(`has schema ${of.newest}, this program knows \\d+; start the newer program`),
-  );
+  if (migrates) {
+    expect(String(started)).toContain("ended at its start: 1");
+    expect(older.log).toMatch(
+      new RegExp(`has schema ${of.newest}, this program knows \\d+; start the newer program`),
+    );
+  }
   const { secret } = await newer.customer();
-  expect((await newer.chat(secret, ask())).status).toBe(200);
+  for (const gateway of migrates ? [newer] : [newer, older])
+    expect((await gateway.chat(secret, ask())).status).toBe(200);
   expect(await newer.admin("GET", "/ledger/audit")).toMatchObject({ ok: true, violations: [] });
 }, 120_000);

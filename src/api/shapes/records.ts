@@ -97,7 +97,7 @@ export const routeSchema = z
       .string()
       .nullable()
       .describe(
-        "Why it is not live; `unreadable`: its newest release is damaged in the store. Publish a newer version, or restore the store.",
+        "Why it is not live; `unreadable`: its newest release is damaged in the store. Publish a newer version, or restore the store. `unknown_terms`: a newer gateway published it with terms that this one does not know. Update this one.",
       ),
     since: time
       .nullable()

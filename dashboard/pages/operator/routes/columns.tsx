@@ -42,6 +42,9 @@ interface ColumnTerms {
   showHistory: (route: string) => void;
 }
 
+const whyClosed = (reason: string | null): string | null =>
+  reason === "unreadable" || reason === "unknown_terms" ? words.closed[reason] : reason;
+
 export const routeColumns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] => [
   {
     title: words.columns.route,
@@ -58,7 +61,7 @@ export const routeColumns = ({ setAct, showHistory }: ColumnTerms): Column<Opera
         <StateBadge state={state} />
         {(reason !== null || since !== null) && (
           <Text size="xs" c="dimmed" className="name">
-            {reason === "unreadable" ? words.unreadable : reason}
+            {whyClosed(reason)}
             {reason !== null && since !== null && " · "}
             {since !== null && <Since at={since} live={state === "live"} />}
           </Text>

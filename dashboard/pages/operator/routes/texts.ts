@@ -70,7 +70,11 @@ export const operatorRoutesTexts = {
   enableHelp: "It serves from the next request on, if its release is fresh and its provider answers.",
   menu: (route: string) => `Actions for ${route}`,
   version: (version: number) => `version ${version}`,
-  unreadable: "its newest release is damaged in the store: publish a newer version, or restore a backup",
+  closed: {
+    unreadable: "its newest release is damaged in the store: publish a newer version, or restore a backup",
+    unknown_terms:
+      "a newer gateway published its newest release with terms that this one does not know: update this one, or publish a version without them",
+  },
   untold: "–",
   behind: (version: number, highest: number) => `version ${version} of ${highest}`,
   signedBy: (key: string) => `signed by ${key}…`,
