@@ -83,13 +83,17 @@ async function daysLeft({ days }: Rule, figures: Figures): Promise<Reading[]> {
   if (balance === null || days === null) return [];
   const week = await figures.spentSince(figures.nowMs() - 7 * DAY_MS);
   const owned = ownedBy(balance);
-  // Tenths of a day, whole numbers all the way.
-  const left = week === 0n ? null : Number((owned * 70n) / week) / 10;
+  // Whole numbers all the way: tenths of a day, and a tenth more than the threshold before it is over.
+  const tenths = week === 0n ? null : (owned * 70n) / week;
+  const left = tenths === null ? null : Number(tenths) / 10;
+  const isOver = tenths === null || owned * 70n >= BigInt(days * 11) * week;
+  const isLess = owned * 7n < BigInt(days) * week;
+  const lasts = left === null ? "for ever" : counted(Math.max(left, 0), "day");
   return [
     {
       subject: "organization",
-      standing: left === null ? "clear" : against(days - left, { margin: days * 0.1 }),
-      text: `At the pace of the past 7 days the balance lasts ${left === null ? "for ever" : counted(left, "day")}, less than ${counted(days, "day")}.`,
+      standing: isOver ? "clear" : isLess ? "crossed" : "between",
+      text: `At the pace of the past 7 days the balance lasts ${lasts}, less than ${counted(days, "day")}.`,
       facts: { days_left: left, threshold_days: days, balance_usd: formatUsd(owned) },
     },
   ];
