@@ -152,7 +152,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (store) => {
       });
       await payments.removeCard(org, byItself("person_1"));
       expect((await payments.autoTopUp(org)).card).toBeNull();
-      expect(await codeOf(payments.removeCard(org, byItself("person_1")))).toEqual(["not_found", "org"]);
+      expect(await codeOf(payments.removeCard(org, byItself("person_1")))).toEqual(["not_found", null]);
       expect(await audited()).toEqual(
         expect.arrayContaining(["auto_top_up.set", "auto_top_up.retry", "card.remove"]),
       );
