@@ -304,7 +304,7 @@ describe("PostgreSQL: who owns a request", () => {
     const key = await customer(world);
     const { id } = await world.admit(key, { hold: 1, idempotencyKey: "unsent-one" });
     await admin.query("UPDATE request SET state = 'admitted'");
-    await admin.query("UPDATE instance SET lease_until = 0");
+    await admin.query("UPDATE instance SET lease_until = 0, condemned = true");
     const other = new World(await open());
     expect((await readRequest(other.ledger, id))?.state).toBe("released");
     expect((await other.admit(key, { hold: 1, idempotencyKey: "unsent-one" })).says).toBe("admitted");

@@ -112,7 +112,7 @@ async function postgres(): Promise<Place> {
     told,
     start: async (sweepEveryMs = DAY_MS) => {
       await damage(
-        "DO $$ BEGIN IF to_regclass('instance') IS NOT NULL THEN UPDATE instance SET lease_until = 0; END IF; END $$",
+        "DO $$ BEGIN IF to_regclass('instance') IS NOT NULL THEN UPDATE instance SET lease_until = 0, condemned = true; END IF; END $$",
       );
       const store = await openPostgresStore(database.url, directory);
       const ledger = await openPostgresLedger({ store, sweepEveryMs, ...common(told) });
