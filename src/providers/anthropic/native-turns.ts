@@ -3,6 +3,7 @@
 import { isOurs } from "../../domain/carried-state.ts";
 import { CallIds, plainName } from "../call-ids.ts";
 import { isObject } from "../http/json.ts";
+import { withoutNulls } from "../without-nulls.ts";
 
 type Json = Record<string, unknown>;
 
@@ -27,9 +28,10 @@ export function nativeTurns(
     if (!Array.isArray(content)) return [message];
     const assistant = message["role"] === "assistant";
     if (assistant) calls.turn();
-    const blocks = changed(content, (block) =>
-      assistant ? saidBlock(block, { recalls, calls }) : calls.answered(block),
-    );
+    const blocks = changed(content, (given) => {
+      const block = isObject(given) ? withoutNulls(given) : given;
+      return assistant ? saidBlock(block, { recalls, calls }) : calls.answered(block);
+    });
     if (blocks.length === 0) return [];
     return [blocks === content ? message : { ...message, content: blocks }];
   });

@@ -1,6 +1,7 @@
 // Reasoning that a provider sealed (wire.md §8.4): it goes through with a mark of whose it is, and back to whom it names alone. Any other
 // is refused there, for good: it is left out, with the ids that say what it led to.
 import { isObject } from "../../http/json.ts";
+import { withoutNulls } from "../../without-nulls.ts";
 
 const MARK = "tollgate.sealed.";
 /** In JSON text no such word stands inside a string: the quotes of those are escaped. */
@@ -18,8 +19,9 @@ export function returnedItems(items: readonly unknown[], issuer: string): unknow
   const returned: unknown[] = [];
   /** A thought was left out: what it led to must not name it. */
   let orphaned = false;
-  for (const item of items) {
-    if (!isObject(item)) continue;
+  for (const given of items) {
+    if (!isObject(given)) continue;
+    const item = saidItem(given);
     const { type, role, encrypted_content: sealed } = item;
     if (type === "reasoning") {
       orphaned = typeof sealed !== "string" || !sealed.startsWith(mark);
@@ -34,6 +36,15 @@ export function returnedItems(items: readonly unknown[], issuer: string): unknow
     returned.push(withShortCallId(named));
   }
   return returned;
+}
+
+/** What it says, and its parts. */
+function saidItem(given: Record<string, unknown>): Record<string, unknown> {
+  const item = withoutNulls(given);
+  const { content } = item;
+  if (!Array.isArray(content)) return item;
+  const parts = content.map((part: unknown) => (isObject(part) ? withoutNulls(part) : part));
+  return parts.every((part, at) => part === content[at]) ? item : { ...item, content: parts };
 }
 
 /** As long as the vendor takes one; other shapes' may be longer, and a call and its output keep the same. */
