@@ -30,6 +30,7 @@ export function printAnthropicPage(models: readonly OfferedModel[], query: URLSe
   };
 }
 
+/** Whole, as typed clients of the vendor's want it: what is theirs alone is null, and a model that is listed is served. */
 export const printAnthropicModel = ({ model, createdAtMs, release }: OfferedModel): unknown => ({
   type: "model",
   id: model,
@@ -37,6 +38,11 @@ export const printAnthropicModel = ({ model, createdAtMs, release }: OfferedMode
   created_at: printTime(createdAtMs),
   max_input_tokens: release.contextWindow,
   max_tokens: release.maxOutputTokens,
+  lifecycle: "active",
+  line: null,
+  capabilities: null,
+  deprecated_at: null,
+  retires_at: null,
 });
 
 function pageOf(

@@ -60,6 +60,11 @@ test("Anthropic's clients get their list, with the key where they put it, and no
       "created_at",
       "max_input_tokens",
       "max_tokens",
+      "lifecycle",
+      "line",
+      "capabilities",
+      "deprecated_at",
+      "retires_at",
     ]);
     expect([one.type, one.display_name, new Date(one.created_at).getTime() > 0]).toEqual([
       "model",
