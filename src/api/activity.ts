@@ -11,7 +11,7 @@ import { id } from "./shapes/fields.ts";
 import { operatorRequests, operatorRequestsQuery } from "./shapes/operator-requests.ts";
 import { requestParams } from "./shapes/record-inputs.ts";
 import { heldNothingSchema, requestSchema } from "./shapes/requests.ts";
-import * as shapes from "./shapes/spend.ts";
+import * as shapes from "./shapes/activity.ts";
 
 const PAGE = 200;
 const ofOrganization = { org: id };

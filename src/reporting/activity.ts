@@ -4,7 +4,7 @@ import { readRelease } from "../registry/releases.ts";
 import { readRequest } from "../registry/requests.ts";
 import { missingRelease } from "../ledger/unreadable.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as activityShapes from "../api/shapes/activity.ts";
 import type { ActivityState } from "../domain/activity-states.ts";
 import type { z } from "zod";
 import { plainWordsOf } from "../domain/refusal-words.ts";
@@ -37,7 +37,7 @@ import type { LabelBook } from "./labels.ts";
 import { refusalStory } from "./refusal-story.ts";
 import { windowIfAsked } from "./windows.ts";
 
-type Detail = z.output<typeof spendShapes.activityDetail>;
+type Detail = z.output<typeof activityShapes.activityDetail>;
 
 export interface ActivityPorts {
   sql: Sql;
@@ -56,7 +56,7 @@ export async function activityPage(
   on: ActivityPorts,
   organizationId: string,
   query: ActivityQuery,
-): Promise<z.output<typeof spendShapes.activityList>> {
+): Promise<z.output<typeof activityShapes.activityList>> {
   await on.flushRequestLog();
   const limit = query.limit ?? PAGE;
   const { find } = query;

@@ -3,7 +3,7 @@ import { readRelease } from "../registry/releases.ts";
 import { readRequest } from "../registry/requests.ts";
 import { missingRelease } from "../ledger/unreadable.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as activityShapes from "../api/shapes/activity.ts";
 import type { z } from "zod";
 import { Refusal } from "../domain/refusals.ts";
 import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
@@ -19,7 +19,7 @@ export async function signedReceiptOf(
   { ledger, receipts }: ReceiptPorts,
   organizationId: string,
   requestId: string,
-): Promise<z.output<typeof spendShapes.signedReceipt>> {
+): Promise<z.output<typeof activityShapes.signedReceipt>> {
   const record = await readRequest(ledger, requestId);
   if (record === null || record.organizationId !== organizationId)
     throw new OperatorRefusal("not_found", "There is no record of this id.", "request");

@@ -1,7 +1,7 @@
 // What was used, in cells of one bucket each: from the hourly roll-ups that settlement writes in its own transaction, so that
 // every sum is the ledger's.
 import { HOUR_MS } from "../domain/durations.ts";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as usageShapes from "../api/shapes/usage.ts";
 import type { z } from "zod";
 import { sql as fragment } from "kysely";
 import { exact, exactTotal, from, magnitude, rowsOf, when } from "../store/query.ts";
@@ -11,7 +11,7 @@ import { hoursUsed } from "./hours-used.ts";
 import { sinceRequest } from "./request-time.ts";
 import { bucketOf } from "./usage-buckets.ts";
 
-export type Group = NonNullable<z.output<typeof spendShapes.usage>["group_by"]>;
+export type Group = NonNullable<z.output<typeof usageShapes.usage>["group_by"]>;
 
 export interface Sums {
   requests: number;
@@ -34,7 +34,7 @@ export interface UsageCell extends Sums {
 
 interface Asked {
   organizationId: string;
-  query: z.output<typeof spendShapes.usageQuery>;
+  query: z.output<typeof usageShapes.usageQuery>;
   fromMs: number;
   toMs: number;
   bucketMs: number;

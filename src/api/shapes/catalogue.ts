@@ -3,7 +3,7 @@ import { FIRST_SURFACE, SPOKEN_SURFACES } from "../../domain/surfaces.ts";
 import { z } from "zod";
 import { publishedPriceSchema } from "./price.ts";
 import { entitlementSchema } from "./records.ts";
-import { arithmetic } from "./spend.ts";
+import { arithmetic } from "./activity.ts";
 import { count, line, listOf, milliseconds, personRef, tier, time, timeInput, usd, page } from "./fields.ts";
 
 const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
