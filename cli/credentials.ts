@@ -17,7 +17,9 @@ export interface Login {
 /** By the gateway's address, as `addressOf` writes it. */
 export type Logins = Readonly<Record<string, Login>>;
 
-export function credentialsFile(env: Record<string, string | undefined> = process.env): string {
+/** `credentials.json` of whoever runs the command. */
+export function credentialsFile(): string {
+  const { env } = process;
   const given = env["XDG_CONFIG_HOME"];
   const home = given !== undefined && isAbsolute(given) ? given : join(env["HOME"] ?? homedir(), ".config");
   return join(home, "tollgate", "credentials.json");
@@ -31,6 +33,7 @@ export function addressOf(url: string): string {
   return new URL(base).href.replace(/\/+$/, "");
 }
 
+/** Throws `Problem` where others may read the file, and where it is damaged. */
 export function readLogins(file = credentialsFile()): Logins {
   if (!existsSync(file)) return {};
   if ((statSync(file).mode & 0o077) !== 0)

@@ -11,9 +11,8 @@ import type { HttpContext } from "./context.ts";
 const JSON_HEADERS = { "content-type": "application/json" };
 
 /** A JSON answer of a free endpoint; never cached. */
-export function replyJson(context: HttpContext, value: unknown, status = 200): Response {
+export function replyJson(context: HttpContext, value: unknown): Response {
   return new Response(JSON.stringify(value), {
-    status,
     headers: { ...JSON_HEADERS, "cache-control": "no-store", "x-request-id": context.requestId },
   });
 }
