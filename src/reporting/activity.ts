@@ -3,7 +3,7 @@ import { requestIdIn } from "../lib/id.ts";
 import { readRelease } from "../registry/releases.ts";
 import { readRequest } from "../registry/requests.ts";
 import { missingRelease } from "../ledger/unreadable.ts";
-import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { notFound } from "../domain/unknown-record.ts";
 import type * as activityShapes from "../api/shapes/activity.ts";
 import type { ActivityState } from "../domain/activity-states.ts";
 import type { z } from "zod";
@@ -197,8 +197,7 @@ async function fromRequestLog(on: ActivityPorts, organizationId: string, request
   );
   const [row] = await labelled(on, organizationId, { held: [], logged });
   const [stored] = logged;
-  if (row === undefined || stored === undefined)
-    throw new OperatorRefusal("not_found", "There is no record of this id.", "request");
+  if (row === undefined || stored === undefined) throw notFound("request");
   const nothing = { request: null, arithmetic: null, idempotency: null, route: null };
   const words = { sentence: sentenceOf(row), advice: plainWordsOf(row.code) };
   const refusal = await refusalStory(on, stored, row);

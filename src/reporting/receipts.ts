@@ -2,7 +2,7 @@
 import { readRelease } from "../registry/releases.ts";
 import { readRequest } from "../registry/requests.ts";
 import { missingRelease } from "../ledger/unreadable.ts";
-import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { notFound } from "../domain/unknown-record.ts";
 import type * as activityShapes from "../api/shapes/activity.ts";
 import type { z } from "zod";
 import { Refusal } from "../domain/refusals.ts";
@@ -21,8 +21,7 @@ export async function signedReceiptOf(
   requestId: string,
 ): Promise<z.output<typeof activityShapes.signedReceipt>> {
   const record = await readRequest(ledger, requestId);
-  if (record === null || record.organizationId !== organizationId)
-    throw new OperatorRefusal("not_found", "There is no record of this id.", "request");
+  if (record === null || record.organizationId !== organizationId) throw notFound("request");
   const release = record.state === "running" ? null : await readRelease(ledger, record.releaseDigest);
   if (release === null && record.state !== "running") throw missingRelease(record.requestId);
   if (release === null)
