@@ -6,13 +6,8 @@ import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } fro
 import { counted } from "../src/domain/counted.ts";
 import { formatUsd, nanoUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../src/domain/money.ts";
 import { type Price, exactPrice } from "../src/domain/price.ts";
-import {
-  RECEIPT_ALGORITHM,
-  RECEIPT_ISSUER,
-  RECEIPT_TYPE,
-  type ReceiptJson,
-  receiptSchema,
-} from "../src/domain/receipt.ts";
+import { RECEIPT_TYPE } from "../src/domain/document-types.ts";
+import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, type ReceiptJson, receiptSchema } from "../src/domain/receipt.ts";
 import type { WireClasses } from "../src/domain/token-classes.ts";
 import { costLines } from "../src/pricing/cost-lines.ts";
 import { chargeOfReceipt, countsOfReceipt } from "../src/pricing/receipt-price.ts";

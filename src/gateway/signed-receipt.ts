@@ -2,7 +2,8 @@
 // alike and `/.well-known/jwks.json` of any of them verifies (specification 2.2, 8).
 import { createPrivateKey, hkdfSync } from "node:crypto";
 import { calculateJwkThumbprint, importJWK, type JWK, SignJWT } from "jose";
-import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, RECEIPT_TYPE, type ReceiptJson } from "../domain/receipt.ts";
+import { RECEIPT_TYPE } from "../domain/document-types.ts";
+import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, type ReceiptJson } from "../domain/receipt.ts";
 import { formatUsd, subUsd } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";
 import { printClassCounts } from "../domain/token-classes.ts";
