@@ -76,6 +76,16 @@ export const buckets = {
   /** Start of the bucket that still runs, if it is in the window. */
   running_bucket: time.nullable(),
 };
+/** What was used and charged. */
+export const usageFigures = {
+  /** Those that were charged. */
+  requests: count,
+  input_tokens: count,
+  cached_tokens: count,
+  cache_write_tokens: count,
+  output_tokens: count,
+  charge_usd: usd,
+};
 /** A person as others of the organization see them; null name for one who left. */
 export const personRef = z.object({ id: z.string(), name: z.string().nullable() });
 export const done = z.object({ done: z.literal(true) });

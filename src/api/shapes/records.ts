@@ -1,7 +1,7 @@
 // What the operator API answers (interfaces.md §2 and §5): one schema per record, shared by server, CLI and OpenAPI
 // document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not there".
 import { z } from "zod";
-import { count, tier, time, usd, wholeListOf } from "./fields.ts";
+import { count, tier, time, usageFigures, usd, wholeListOf } from "./fields.ts";
 import { type modelUseSchema, publishedPriceSchema } from "./price.ts";
 import { RELEASE_STEPS } from "../../domain/operator-refusals.ts";
 
@@ -154,12 +154,7 @@ export const usageListSchema = z
       z
         .object({
           group: z.string().nullable().describe("Key id, model or UTC day; null for the total."),
-          requests: count,
-          input_tokens: count,
-          cached_tokens: count,
-          cache_write_tokens: count,
-          output_tokens: count,
-          charge_usd: usd,
+          ...usageFigures,
         })
         .meta({ id: "UsageRow" }),
     ),

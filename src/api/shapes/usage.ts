@@ -1,7 +1,7 @@
 // What was used and what it cost, by group and over time, and a person's own views of it. Every figure is of the ledger; nothing is
 // summed in a browser.
 import { z } from "zod";
-import { buckets, count, line, listOf, time, usd, window } from "./fields.ts";
+import { buckets, count, line, listOf, time, usageFigures, window } from "./fields.ts";
 
 const usageGroup = z.enum(["model", "key", "member", "scope", "provider", "region"]);
 export const usageQuery = z.strictObject({
@@ -12,39 +12,35 @@ export const usageQuery = z.strictObject({
   key: z.string().max(60).optional(),
   model: z.string().max(200).optional(),
 });
-const figures = {
-  /** Those that were charged. */
-  requests: count,
-  input_tokens: count,
-  cached_tokens: count,
-  cache_write_tokens: count,
-  output_tokens: count,
-  charge_usd: usd,
-};
 export const usage = z.object({
   org: z.string(),
   ...buckets,
   group_by: usageGroup.nullable(),
   then_by: usageGroup.nullable(),
-  total: z.object(figures),
+  total: z.object(usageFigures),
   /** The 100 dearest groups, dearest first; with `others`, the sum of any column is the total's. One row with null without grouping. */
   rows: z.array(
-    z.object({ group: z.string().nullable(), second: z.string().nullable(), label: z.string(), ...figures }),
+    z.object({
+      group: z.string().nullable(),
+      second: z.string().nullable(),
+      label: z.string(),
+      ...usageFigures,
+    }),
   ),
   /** At most 400 starts of buckets, UTC. */
   at: z.array(time),
   /** All groups that are in no row, added up. */
-  others: z.object({ groups: count, ...figures }).nullable(),
+  others: z.object({ groups: count, ...usageFigures }).nullable(),
   /** Of the first 8 rows, in their order; `figures[i]` is of bucket `at[i]`, null where nothing was used. */
   series: z.array(
     z.object({
       group: z.string().nullable(),
       second: z.string().nullable(),
-      figures: z.array(z.object(figures).nullable()),
+      figures: z.array(z.object(usageFigures).nullable()),
     }),
   ),
   /** Of all groups that have no series, added up. */
-  others_series: z.array(z.object(figures).nullable()).nullable(),
+  others_series: z.array(z.object(usageFigures).nullable()).nullable(),
 });
 
 /** A person's own view of Usage: the query of its address, which the page reads as it reads any other. */
