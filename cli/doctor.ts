@@ -7,6 +7,7 @@ import type { Config } from "../src/config/config.ts";
 import { operatorFile, passByProxy } from "./gateway.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
+import { messageOf } from "../src/lib/message.ts";
 
 interface Finding {
   check: string;
@@ -142,7 +143,7 @@ async function fileFindings(config: Config): Promise<Finding[]> {
       return [wrongStore(refusal, "See docs/operations.md, The data directory and Upgrades.")];
     return [ok("store", `SQLite in ${config.dataDir}`), ...quarantineFindings(quarantinedIn(config.dataDir))];
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
+    const said = messageOf(error);
     return [
       wrongStore(`${file} cannot be read: ${said}`, "Put the last backup back: ./tollgate db restore FILE."),
     ];
@@ -186,10 +187,7 @@ async function databaseFindings(url: string): Promise<Finding[]> {
       ];
     return [ok("store", found), ...quarantineFindings(quarantined)];
   } catch (error) {
-    return wrong(
-      error instanceof Error ? error.message : String(error),
-      "Correct DATABASE_URL, or start the database.",
-    );
+    return wrong(messageOf(error), "Correct DATABASE_URL, or start the database.");
   }
 }
 

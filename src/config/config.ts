@@ -2,6 +2,7 @@
 // anything listens. A complaint names the field's path, where it was set, and stops the start (S11).
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { messageOf } from "../lib/message.ts";
 import type { ProviderKind } from "../providers/kind.ts";
 import { PROVIDER_KINDS } from "../providers/kinds.ts";
 import { describePlace, readIssues, settingError } from "./complaint.ts";
@@ -126,8 +127,6 @@ function readSettings(path: string, env: ConfigInput["env"]): SettingsFile {
   try {
     return parseSettingsFile(readFileSync(path, "utf8"), env);
   } catch (error) {
-    throw new ConfigError([
-      `${path}: cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    ]);
+    throw new ConfigError([`${path}: cannot be read: ${messageOf(error)}`]);
   }
 }
