@@ -4,7 +4,7 @@ import { exactObject } from "../../domain/exact-json.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import { answerIdOf } from "../answer-id.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
-import { unreadableArguments } from "../call-arguments.ts";
+import { namelessCall, unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
 import { isObject, isUntold, readObject } from "../http/json.ts";
@@ -256,8 +256,7 @@ export class ClaudeReader implements AnswerReader<string> {
   }
 
   private called({ id, name, input }: Record<string, unknown>, parts: Part[]): Open["call"] {
-    if (typeof name !== "string" || name === "")
-      throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
+    if (typeof name !== "string" || name === "") throw namelessCall();
     requireFewCalls(this.calls);
     const index = this.calls++;
     const extraContent = this.bound.begin() ? keptContent(this.kept) : null;
