@@ -4,7 +4,7 @@ import { activityOf, activityPage } from "../reporting/activity.ts";
 import { activityHistogram } from "../reporting/activity-histogram.ts";
 import { requestsFoundBy } from "../reporting/found-requests.ts";
 import { requestsOfAll } from "../reporting/operator-requests.ts";
-import { signedReceiptOf } from "../reporting/receipts.ts";
+import { receiptOfRequest } from "../reporting/receipts.ts";
 import { csvFile } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
@@ -105,7 +105,7 @@ export const requestsEndpoints = [
     who: "activity.see",
     input: oneRequest,
     output: shapes.signedReceipt,
-    run: ({ input }, { reports }) => signedReceiptOf(reports, input.org, input.request),
+    run: ({ input }, { reports }) => receiptOfRequest(reports, input.org, input.request),
   }),
   endpoint({
     target: "GET /app/v1/operator/requests",
