@@ -24,6 +24,22 @@ export interface LeanLedger {
   settle: (requestId: string) => Promise<void>;
 }
 
+export type Step = "admit" | "settle";
+
+/** A request that waits for the next batch. */
+export interface Waiting {
+  requestId: string;
+  step: Step;
+  /** Told once it is durable. */
+  done: () => void;
+}
+
+export const idsOf = (batch: readonly Waiting[], step: Step): string[] =>
+  batch.filter((one) => one.step === step).map(({ requestId }) => requestId);
+
+/** From admission to the end of its time, milliseconds. */
+export const TIMEOUT_MS = 300_000;
+
 export const monthOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 7);
 export const hourOf = (nowMs: number): number => Math.floor(nowMs / HOUR_MS);
 

@@ -13,14 +13,16 @@ import {
   COMPLETION_TOKENS,
   HOLD,
   hourOf,
+  idsOf,
   LeanBooks,
   type LeanLedger,
   monthOf,
   organizationWithKey,
   PROMPT_TOKENS,
+  type Step,
+  TIMEOUT_MS,
+  type Waiting,
 } from "./lean-books.ts";
-
-const TIMEOUT_MS = 300_000;
 
 const keys = statement(
   "lean_keys",
@@ -74,13 +76,6 @@ const balance = statement(
 const BEGIN: Question = { statement: statement("BEGIN", "BEGIN"), values: [] };
 const COMMIT: Question = { statement: statement("COMMIT", "COMMIT"), values: [] };
 
-type Step = "admit" | "settle";
-interface Waiting {
-  requestId: string;
-  step: Step;
-  done: () => void;
-}
-
 /** Whose requests they all are, and what each is admitted with. */
 interface Terms {
   organizationId: string;
@@ -94,9 +89,8 @@ const ask = (text: Question["statement"], ...values: Parameter[]): Question => (
 
 /** A batch as one round trip. */
 function questionsOf(batch: readonly Waiting[], terms: Terms, books: LeanBooks): Question[] {
-  const of = (step: Step): string[] =>
-    batch.filter((one) => one.step === step).map(({ requestId }) => requestId);
-  const rows = written({ settled: of("settle"), admitted: of("admit") }, terms, books);
+  const requests = { settled: idsOf(batch, "settle"), admitted: idsOf(batch, "admit") };
+  const rows = written(requests, terms, books);
   return [BEGIN, ask(lock, terms.organizationId), ...rows, COMMIT];
 }
 

@@ -12,18 +12,16 @@ import {
   COMPLETION_TOKENS,
   HOLD,
   hourOf,
+  idsOf,
   LeanBooks,
   type LeanLedger,
   monthOf,
   organizationWithKey,
   PROMPT_TOKENS,
+  type Step,
+  TIMEOUT_MS,
+  type Waiting,
 } from "./lean-books.ts";
-
-interface Waiting {
-  requestId: string;
-  settles: boolean;
-  done: () => void;
-}
 
 /** Prepared once, as the product's are. */
 const statementsOf = (writer: Database) => ({
@@ -73,9 +71,9 @@ export async function openLeanSqlite(directory: string): Promise<LeanLedger> {
 
   let waiting: Waiting[] = [];
 
-  function submit(requestId: string, settles: boolean): Promise<void> {
+  function submit(requestId: string, step: Step): Promise<void> {
     const { promise, resolve: done } = Promise.withResolvers<void>();
-    if (waiting.push({ requestId, settles, done }) === 1) setImmediate(commit);
+    if (waiting.push({ requestId, step, done }) === 1) setImmediate(commit);
     return promise;
   }
 
@@ -85,13 +83,9 @@ export async function openLeanSqlite(directory: string): Promise<LeanLedger> {
     const nowMs = Date.now();
     books.txn += 1;
     writer.run("BEGIN IMMEDIATE");
-    const ended = endAll(batch, nowMs);
-    const begun = beginAll(batch, nowMs);
+    const ended = end(idsOf(batch, "settle"), nowMs);
+    const begun = begin(idsOf(batch, "admit"), nowMs);
     month.run(organizationId, keyId, monthOf(nowMs), books.held, books.spent, nowMs);
-    if (ended > 0) {
-      const tokens = [PROMPT_TOKENS * ended, COMPLETION_TOKENS * ended];
-      usage.run(organizationId, keyId, model, hourOf(nowMs), ended, ...tokens, CHARGE * ended);
-    }
     for (const row of books.post({ ended, begun })) {
       const { version, kind, debit, credit, amount, available, held, requests, former, hash } = row;
       const moved = [organizationId, version, books.txn, kind, debit, credit, amount, available.before];
@@ -102,37 +96,18 @@ export async function openLeanSqlite(directory: string): Promise<LeanLedger> {
     for (const { done } of batch) done();
   }
 
-  function endAll(batch: readonly Waiting[], nowMs: number): number {
-    let ended = 0;
-    for (const { requestId, settles } of batch)
-      if (settles) {
-        close.run(organizationId, requestId, books.txn, nowMs, CHARGE, ATTEMPTS);
-        ended += 1;
-      }
+  function end(ids: readonly string[], nowMs: number): number {
+    const { length: ended } = ids;
+    for (const requestId of ids) close.run(organizationId, requestId, books.txn, nowMs, CHARGE, ATTEMPTS);
+    const tokens = [PROMPT_TOKENS * ended, COMPLETION_TOKENS * ended];
+    if (ended > 0) usage.run(organizationId, keyId, model, hourOf(nowMs), ended, ...tokens, CHARGE * ended);
     return ended;
   }
 
-  function beginAll(batch: readonly Waiting[], nowMs: number): number {
-    const named = monthOf(nowMs);
-    let begun = 0;
-    for (const { requestId, settles } of batch)
-      if (!settles) {
-        open.run(
-          organizationId,
-          requestId,
-          keyId,
-          model,
-          epoch,
-          nowMs,
-          nowMs + 300_000,
-          named,
-          digest,
-          HOLD,
-          books.txn,
-        );
-        begun += 1;
-      }
-    return begun;
+  function begin(ids: readonly string[], nowMs: number): number {
+    const terms = [epoch, nowMs, nowMs + TIMEOUT_MS, monthOf(nowMs), digest, HOLD, books.txn];
+    for (const requestId of ids) open.run(organizationId, requestId, keyId, model, ...terms);
+    return ids.length;
   }
 
   return {
@@ -141,9 +116,9 @@ export async function openLeanSqlite(directory: string): Promise<LeanLedger> {
     },
     admit: async () => {
       const requestId = newRequestId();
-      await submit(requestId, false);
+      await submit(requestId, "admit");
       return requestId;
     },
-    settle: (requestId) => submit(requestId, true),
+    settle: (requestId) => submit(requestId, "settle"),
   };
 }

@@ -78,10 +78,7 @@ export async function startTollgate(
   const environment = { ...own, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) };
   const cli = (...args: string[]): Promise<Record<string, unknown>> =>
     runCli(join(checkout, "tollgate"), dataDir, args);
-  if (replicaOf === undefined) await cli("release", "keygen", "--out", join(scratchDir, "keys"));
-  else
-    for (const shared of ["keys", "data/data.key"])
-      cpSync(join(replicaOf.scratchDir, shared), join(scratchDir, shared), { recursive: true });
+  await putKeys(scratchDir, cli, replicaOf);
   writeFileSync(
     settings,
     settingsOf({
@@ -94,23 +91,9 @@ export async function startTollgate(
     }),
   );
 
-  const program =
-    bunFlags.length === 0 && server === undefined
-      ? [join(checkout, "tollgate")]
-      : [join(checkout, "tollgate-bun"), ...bunFlags, join(checkout, server ?? "cli/tollgate.ts")];
-  const serve = async (
-    begins: readonly string[] = program,
-  ): Promise<{ process: Process; startedMs: number }> => {
-    const sinceMs = performance.now();
-    const command = [...begins, "serve", "--config", settings];
-    const { process } = launch({
-      command,
-      core: "gateway",
-      environment,
-      log: join(scratchDir, "tollgate.log"),
-    });
-    return { process, startedMs: await readyMs(`http://127.0.0.1:${port}/readyz`, sinceMs) };
-  };
+  const program = programOf(checkout, bunFlags, server);
+  const serve = (begins: readonly string[] = program): Promise<Served> =>
+    served([...begins, "serve", "--config", settings], { environment, scratchDir, port });
   const newCustomer = (name: string, usd: string): Promise<Customer> =>
     openCustomer(cli, port, { name, usd });
 
@@ -144,6 +127,38 @@ export async function startTollgate(
   };
   return peer;
 }
+
+type Served = Pick<TollgatePeer, "process" | "startedMs">;
+
+/** Starts it, and waits until it is ready. */
+async function served(
+  command: string[],
+  {
+    environment,
+    scratchDir,
+    port,
+  }: { environment: Record<string, string>; scratchDir: string; port: number },
+): Promise<Served> {
+  const sinceMs = performance.now();
+  const log = join(scratchDir, "tollgate.log");
+  const { process } = launch({ command, core: "gateway", environment, log });
+  return { process, startedMs: await readyMs(`http://127.0.0.1:${port}/readyz`, sinceMs) };
+}
+
+/** Those that releases are signed with, and the data key: made, or those of the gateway whose store it shares. */
+async function putKeys(scratchDir: string, cli: Cli, replicaOf: TollgatePeer | undefined): Promise<void> {
+  if (replicaOf === undefined) {
+    await cli("release", "keygen", "--out", join(scratchDir, "keys"));
+    return;
+  }
+  for (const shared of ["keys", "data/data.key"])
+    cpSync(join(replicaOf.scratchDir, shared), join(scratchDir, shared), { recursive: true });
+}
+
+const programOf = (checkout: string, bunFlags: readonly string[], server: string | undefined): string[] =>
+  bunFlags.length === 0 && server === undefined
+    ? [join(checkout, "tollgate")]
+    : [join(checkout, "tollgate-bun"), ...bunFlags, join(checkout, server ?? "cli/tollgate.ts")];
 
 const atPort = ({ target, ...customer }: Customer, port: number): Customer => ({
   ...customer,
