@@ -3,6 +3,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DAY_MS } from "../src/domain/durations.ts";
 import { formatUsd, nanoUsd } from "../src/domain/money.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../src/releases/release-key.ts";
 import { ClientBalancer } from "./client-balancer.ts";
@@ -221,7 +222,7 @@ export async function entitle(
 ): Promise<void> {
   const wanted = { org: customer.organizationId, model: RESEARCH, project: "torture" };
   const id = String((await operator.change(asked(), "POST", "/entitlements", wanted))["id"]);
-  const expires = new Date(Math.ceil(Date.now() / 1000) * 1000 + 30 * 86_400_000).toISOString();
+  const expires = new Date(Math.ceil(Date.now() / 1000) * 1000 + 30 * DAY_MS).toISOString();
   await second.change(asked(), "POST", `/entitlements/${id}/approve`, { expires });
   customer.entitlementId = id;
 }
