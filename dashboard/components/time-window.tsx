@@ -2,6 +2,7 @@
 // `YYYY-MM-DD` strings; the address holds what the server is asked: `range`, or `from` and, excluded, `to`.
 import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
+import { RANGES } from "../../src/domain/usage-words.ts";
 import { type Filter, oneOf } from "../filters.ts";
 import { lastMonths, monthWindow } from "../format/month.ts";
 import { addDays, formatTime, today } from "../format/time.ts";
@@ -9,7 +10,6 @@ import { FITTING } from "./choice.tsx";
 import { KEPT } from "./filters.tsx";
 import { rangeNames, windowTexts as words } from "./texts.ts";
 
-const RANGES = ["24h", "7d", "30d", "month"] as const;
 type Range = "" | (typeof RANGES)[number];
 
 /** A day or a whole time; anything else falls back. */

@@ -1,6 +1,6 @@
 // Credits of one organization: the arithmetic line, open holds, the ledger page, and buying (orders, automatic top-up).
 import { z } from "zod";
-import { count, listOf, page, time, usd, usdInput, version, window } from "./fields.ts";
+import { count, creditKind, listOf, page, time, usd, usdInput, version, window } from "./fields.ts";
 
 /** purchases + grants + refunds − charges − chargebacks = available + held − debt; `drift` is 0.000000000 or a bug. */
 export const billing = z.object({
@@ -77,7 +77,7 @@ export const ledgerList = listOf(ledgerEntry).extend({
 
 const topUp = z.object({
   at: time,
-  kind: z.enum(["purchase", "grant", "refund", "chargeback"]),
+  kind: creditKind,
   amount_usd: usd,
   source: z.string(),
   reference: z.string(),

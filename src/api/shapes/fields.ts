@@ -3,6 +3,8 @@
 import { z } from "zod";
 import { parseUsd } from "../../domain/money.ts";
 import { DAMAGED } from "../../domain/print.ts";
+import { ROUTE_STATES } from "../../domain/release.ts";
+import { RANGES } from "../../domain/usage-words.ts";
 import { isReordered, isVisible } from "../../domain/visible-text.ts";
 
 export const usd = z
@@ -16,6 +18,9 @@ export const time = z
 export const count = z.int().min(0);
 export const milliseconds = z.number().min(0);
 export const tier = z.enum(["standard", "research"]);
+export const routeState = z.enum(ROUTE_STATES);
+/** Of credits that came or went back. */
+export const creditKind = z.enum(["purchase", "grant", "refund", "chargeback"]);
 export const orgId = z.string().regex(/^org_[0-9A-Za-z]{1,40}$/, "must be an organization's id, org_…");
 export const keyId = z.string().regex(/^key_[0-9A-Za-z]{1,40}$/, "must be a key's id, key_…");
 /** Of anything, in a path. */
@@ -63,7 +68,7 @@ export const listOf = <Row extends z.ZodType>(row: Row) =>
 export const page = { cursor: cursor.optional(), limit: z.coerce.number().int().min(1).max(200).optional() };
 /** A window of time: `range` relative to now, or `from`/`to`. Without any: the current UTC month. */
 export const window = {
-  range: z.enum(["24h", "7d", "30d", "month"]).optional(),
+  range: z.enum(RANGES).optional(),
   from: timeInput.optional(),
   to: timeInput.optional(),
 };

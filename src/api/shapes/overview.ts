@@ -2,10 +2,9 @@
 import { z } from "zod";
 import { balanceSchema } from "./records.ts";
 import { refusalCause } from "./refusal-causes.ts";
-import { count, milliseconds, time, usd, window } from "./fields.ts";
+import { count, milliseconds, routeState, time, usd, window } from "./fields.ts";
 
 export const overviewQuery = z.strictObject({ range: window.range });
-const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
 /** Beside as many hours before; of a month the same part of the month before. */
 const beside = {
   /** Those that were charged. */

@@ -1,7 +1,7 @@
 // What the operator API answers (interfaces.md §2 and §5): one schema per record, shared by server, CLI and OpenAPI
 // document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not there".
 import { z } from "zod";
-import { count, tier, time, usageFigures, usd, wholeListOf } from "./fields.ts";
+import { count, routeState, tier, time, usageFigures, usd, wholeListOf } from "./fields.ts";
 import { type modelUseSchema, publishedPriceSchema } from "./price.ts";
 import { RELEASE_STEPS } from "../../domain/operator-refusals.ts";
 
@@ -81,8 +81,6 @@ export const entitlementSchema = z
   })
   .meta({ id: "Entitlement" });
 export const entitlementListSchema = wholeListOf(entitlementSchema).meta({ id: "EntitlementList" });
-
-const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
 
 const UNTOLD = "Null where its release is damaged and nothing tells.";
 

@@ -1,9 +1,10 @@
 // What was used and what it cost, by group and over time, and a person's own views of it. Every figure is of the ledger; nothing is
 // summed in a browser.
 import { z } from "zod";
+import { USAGE_GROUPS } from "../../domain/usage-words.ts";
 import { buckets, count, line, listOf, time, usageFigures, window } from "./fields.ts";
 
-const usageGroup = z.enum(["model", "key", "member", "scope", "provider", "region"]);
+const usageGroup = z.enum(USAGE_GROUPS);
 export const usageQuery = z.strictObject({
   ...window,
   group_by: usageGroup.optional(),
