@@ -4,3 +4,4 @@ export const USAGE_GROUPS = ["model", "key", "member", "scope", "provider", "reg
 
 /** `month`: of UTC, from its first day. */
 export const RANGES = ["24h", "7d", "30d", "month"] as const;
+export type TimeRange = (typeof RANGES)[number];

@@ -5,6 +5,7 @@ import { publishedPriceSchema } from "./price.ts";
 import { entitlementSchema } from "./records.ts";
 import { arithmetic } from "./activity.ts";
 import {
+  circuit,
   count,
   line,
   listOf,
@@ -57,7 +58,7 @@ const model = z.object({
       release_version: count,
       signed_at: time,
       expires_at: time,
-      circuit: z.enum(["closed", "open", "half_open"]),
+      circuit,
       price,
     }),
   ),

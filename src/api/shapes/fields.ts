@@ -19,6 +19,8 @@ export const count = z.int().min(0);
 export const milliseconds = z.number().min(0);
 export const tier = z.enum(["standard", "research"]);
 export const routeState = z.enum(ROUTE_STATES);
+/** Of a route's breaker. */
+export const circuit = z.enum(["closed", "open", "half_open"]);
 /** Of credits that came or went back. */
 export const creditKind = z.enum(["purchase", "grant", "refund", "chargeback"]);
 export const orgId = z.string().regex(/^org_[0-9A-Za-z]{1,40}$/, "must be an organization's id, org_…");

@@ -3,7 +3,18 @@ import { z } from "zod";
 import { auditReportSchema, quarantinedSchema, resolvedSchema } from "./records.ts";
 import { route } from "./releases.ts";
 import { doubt } from "./requests.ts";
-import { count, line, listOf, milliseconds, personRef, routeState, time, usd, usdInput } from "./fields.ts";
+import {
+  circuit,
+  count,
+  line,
+  listOf,
+  milliseconds,
+  personRef,
+  routeState,
+  time,
+  usd,
+  usdInput,
+} from "./fields.ts";
 
 export const provider = z.object({
   name: z.string(),
@@ -16,7 +27,7 @@ export const provider = z.object({
       state: routeState,
       /** The operator's words while disabled; else a word for why it is not live; null while live. */
       reason: z.string().nullable(),
-      circuit: z.enum(["closed", "open", "half_open"]),
+      circuit,
       failures: count,
       next_probe_at: time.nullable(),
     }),

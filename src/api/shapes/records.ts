@@ -1,7 +1,7 @@
 // What the operator API answers (interfaces.md §2 and §5): one schema per record, shared by server, CLI and OpenAPI
 // document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not there".
 import { z } from "zod";
-import { count, routeState, tier, time, usageFigures, usd, wholeListOf } from "./fields.ts";
+import { circuit, count, routeState, tier, time, usageFigures, usd, wholeListOf } from "./fields.ts";
 import { type modelUseSchema, publishedPriceSchema } from "./price.ts";
 import { RELEASE_STEPS } from "../../domain/operator-refusals.ts";
 
@@ -103,7 +103,7 @@ export const routeSchema = z
     version: count,
     expires_at: time.nullable().describe(UNTOLD),
     health: z.object({
-      circuit: z.enum(["closed", "open", "half_open"]),
+      circuit,
       failures: count.describe("Failures in a row."),
       next_probe_at: time.nullable(),
     }),
