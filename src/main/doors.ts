@@ -49,8 +49,8 @@ export interface DoorsOn {
   watching: Watching;
   callScopes: CallScopes;
   /** Where this process answers; known once the port is open. */
-  address(): string;
-  phase(): Phase;
+  address(this: void): string;
+  phase(this: void): Phase;
 }
 
 /** What several doors share. */
@@ -59,7 +59,7 @@ interface Shared {
   requestLog: RequestLog;
   services: Services;
   /** Opened on first use. */
-  people(): Promise<People>;
+  people(this: void): Promise<People>;
 }
 
 export function openDoors(config: Config, on: DoorsOn): Doors {
