@@ -2,6 +2,7 @@
 // for every script and an organization whose credits do not run out. Everything goes through the CLI, as an operator would.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { OPERATOR_FILE } from "../src/domain/data-files.ts";
 import { benchEnvironment, freePort, launch, readyMs } from "./processes.ts";
 import { TOLLGATE, accountOf } from "./peer.ts";
 import { root } from "./peers.ts";
@@ -221,10 +222,7 @@ async function runCli(program: string, dataDir: string, args: string[]): Promise
 /** Address and token that the running gateway left in its data directory; none before its first start. */
 function operatorAccess(dataDir: string): Record<string, string> {
   try {
-    const operator = JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as Record<
-      string,
-      string
-    >;
+    const operator = JSON.parse(readFileSync(join(dataDir, OPERATOR_FILE), "utf8")) as Record<string, string>;
     return {
       TOLLGATE_DATA_DIR: dataDir,
       TOLLGATE_URL: operator["url"] ?? "",

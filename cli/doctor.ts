@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import type { Config } from "../src/config/config.ts";
+import { STORE_FILE } from "../src/domain/data-files.ts";
 import { operatorFile, passByProxy } from "./gateway.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
@@ -125,7 +126,7 @@ async function storeFindings(config: Config): Promise<Finding[]> {
 }
 
 async function fileFindings(config: Config): Promise<Finding[]> {
-  const file = join(config.dataDir, "tollgate.sqlite");
+  const file = join(config.dataDir, STORE_FILE);
   const { closedBy } = await import("../src/store/sqlite.ts");
   const closed = closedBy(config.dataDir);
   if (closed !== null)

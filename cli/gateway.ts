@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { AdminTarget, Answer as Answered, Input } from "../src/api/client.ts";
 import { fill } from "../src/api/target.ts";
 import type { ErrorJson } from "../src/api/shapes/records.ts";
+import { OPERATOR_FILE } from "../src/domain/data-files.ts";
 import { messageOf } from "../src/lib/message.ts";
 import type { ListedModel } from "./agents/agent.ts";
 import { addressOf, assertOpen, findLogin } from "./credentials.ts";
@@ -76,7 +77,7 @@ export async function operatorFile(options: DoorOptions): Promise<Door | null> {
 }
 
 const operatorFileName = async (options: DoorOptions): Promise<string> =>
-  join(await dataDir(options), "operator.json");
+  join(await dataDir(options), OPERATOR_FILE);
 
 /** For a key that was given by itself. */
 const addressOnly = (found: ReturnType<typeof findLogin>): Door | null =>

@@ -3,6 +3,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DATA_KEY_FILE } from "../src/domain/data-files.ts";
 import { DAY_MS } from "../src/domain/durations.ts";
 import { formatUsd, nanoUsd } from "../src/domain/money.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../src/releases/release-key.ts";
@@ -126,7 +127,8 @@ const filesOf = (
 /** The first makes the installation's data key; the others are given it. */
 async function startAll([first, ...others]: GatewayProcess[]): Promise<void> {
   await first?.start();
-  const key = (gateway: GatewayProcess | undefined): string => join(gateway?.files.dataDir ?? "", "data.key");
+  const key = (gateway: GatewayProcess | undefined): string =>
+    join(gateway?.files.dataDir ?? "", DATA_KEY_FILE);
   for (const other of others) copyFileSync(key(first), key(other));
   await Promise.all(others.map((other) => other.start()));
 }
