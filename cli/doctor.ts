@@ -1,10 +1,10 @@
 // `doctor` says what is configured, what is missing and what to do next, without touching anything. Exit code 1 when
 // the gateway would not start as things stand.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import type { Config } from "../src/config/config.ts";
-import { STORE_FILE } from "../src/domain/data-files.ts";
+import { SPOOL_ASIDE_FILE, STORE_FILE } from "../src/domain/data-files.ts";
 import { operatorFile, passByProxy } from "./gateway.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
@@ -111,7 +111,7 @@ function providerFinding({ name, kind, baseUrl, own }: Config["providers"][numbe
 }
 
 async function storeFindings(config: Config): Promise<Finding[]> {
-  const aside = join(config.dataDir, "spool-set-aside.txt");
+  const aside = join(config.dataDir, SPOOL_ASIDE_FILE);
   const spool = existsSync(aside)
     ? [
         note(
@@ -213,7 +213,8 @@ async function gatewayFinding({ listen, dataDir }: Config, { url }: DoctorOption
         "It drains, or its store is away: its log says which.",
       );
   }
-  const owner = ownerOfDirectory(dataDir);
+  const { directoryOwner } = await import("../src/store/directory-lock.ts");
+  const owner = directoryOwner(dataDir);
   if (owner === null) return note("gateway", "not running", "Start it: ./tollgate serve");
   return note(
     "gateway",
@@ -230,18 +231,6 @@ async function readiness(place: string): Promise<number | null> {
     return (await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(1000) })).status;
   } catch {
     return null; // nobody listens: that is the finding
-  }
-}
-
-/** The living process that the data directory's pid file names. */
-function ownerOfDirectory(dataDir: string): number | null {
-  try {
-    const pid = Number(readFileSync(join(dataDir, "tollgate.pid"), "utf8").trim());
-    if (!Number.isSafeInteger(pid) || pid <= 0) return null;
-    process.kill(pid, 0);
-    return pid;
-  } catch {
-    return null; // no such file, or no such process
   }
 }
 

@@ -8,3 +8,5 @@ export const PEOPLE_FILE = "people.sqlite";
 export const DATA_KEY_FILE = "data.key";
 /** Address and token of the gateway that runs here, for the command line. */
 export const OPERATOR_FILE = "operator.json";
+/** Lines of the spool that no process could settle; kept for whoever looks into it. */
+export const SPOOL_ASIDE_FILE = "spool-set-aside.txt";
