@@ -1,5 +1,6 @@
 // Requests: listed, counted, followed live, shown one by one with their receipts.
 import { z } from "zod";
+import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { activityOf, activityPage } from "../reporting/activity.ts";
 import { activityHistogram } from "../reporting/activity-histogram.ts";
 import { requestsFoundBy } from "../reporting/found-requests.ts";
@@ -13,7 +14,6 @@ import { requestParams } from "./shapes/record-inputs.ts";
 import { heldNothingSchema, requestSchema } from "./shapes/requests.ts";
 import * as shapes from "./shapes/activity.ts";
 
-const PAGE = 200;
 const ofOrganization = { org: id };
 const oneRequest = z.strictObject({ org: id, request: id });
 
@@ -71,7 +71,7 @@ export const requestsEndpoints = [
       csvFile({
         name: `activity-${org}-${query.range ?? query.from ?? "all"}`,
         columns: REQUEST_COLUMNS,
-        page: (cursor) => activityPage(reports, org, { ...query, cursor, limit: PAGE }),
+        page: (cursor) => activityPage(reports, org, { ...query, cursor, limit: PAGE_ROWS_MAX }),
       }),
   }),
   endpoint({
@@ -130,7 +130,7 @@ export const requestsEndpoints = [
         },
         page: (cursor) =>
           find === undefined
-            ? requestsOfAll(reports, { ...query, cursor, limit: PAGE })
+            ? requestsOfAll(reports, { ...query, cursor, limit: PAGE_ROWS_MAX })
             : requestsFoundBy(reports, find, query.org),
       }),
   }),

@@ -1,4 +1,5 @@
 // Activity: every request of an organization, newest first, refusals and replays included; one of them with its story.
+import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { requestIdIn } from "../lib/id.ts";
 import { readRelease } from "../registry/releases.ts";
 import { readRequest } from "../registry/requests.ts";
@@ -48,7 +49,6 @@ export interface ActivityPorts {
   flushRequestLog(): Promise<void>;
 }
 
-const PAGE = 50;
 const REPLAYS_SHOWN = 50;
 
 /** One page, newest first, of what the ledger and the request log both know. */
@@ -58,7 +58,7 @@ export async function activityPage(
   query: ActivityQuery,
 ): Promise<z.output<typeof activityShapes.activityList>> {
   await on.flushRequestLog();
-  const limit = query.limit ?? PAGE;
+  const limit = query.limit ?? PAGE_ROWS;
   const { find } = query;
   const found =
     find === undefined ? null : { text: find, ids: await requestsNamed(on.sql, organizationId, find) };

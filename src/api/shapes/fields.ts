@@ -2,6 +2,7 @@
 // in UTC, null means "not there"; a list is one page, `next_cursor` null on the last.
 import { z } from "zod";
 import { parseUsd } from "../../domain/money.ts";
+import { PAGE_ROWS_MAX } from "../../domain/page-rows.ts";
 import { DAMAGED } from "../../domain/print.ts";
 import { ROUTE_STATES } from "../../domain/release.ts";
 import { RANGES } from "../../domain/usage-words.ts";
@@ -67,7 +68,10 @@ export const wholeListOf = <Row extends z.ZodType>(row: Row) =>
 export const listOf = <Row extends z.ZodType>(row: Row) =>
   z.object({ data: z.array(row), next_cursor: z.string().nullable() });
 /** Of every list: where the page starts and how long it may be. */
-export const page = { cursor: cursor.optional(), limit: z.coerce.number().int().min(1).max(200).optional() };
+export const page = {
+  cursor: cursor.optional(),
+  limit: z.coerce.number().int().min(1).max(PAGE_ROWS_MAX).optional(),
+};
 /** A window of time: `range` relative to now, or `from`/`to`. Without any: the current UTC month. */
 export const window = {
   range: z.enum(RANGES).optional(),
