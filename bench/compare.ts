@@ -1,6 +1,7 @@
 // Two revisions in one run (`--compare REVISION`): every round takes each figure of both, the next round in the opposite
 // order, beside the same controls; so whatever slows the machine slows both, and the controls tell how much it did.
 import { join } from "node:path";
+import { messageOf } from "../src/lib/message.ts";
 import { startPeers, startTollgates, type Ground } from "./bring-up.ts";
 import { checkOut } from "./checkout.ts";
 import { warmUp } from "./figures/warm-up.ts";
@@ -111,4 +112,3 @@ const rangeOf = (values: number[], print: (value: number) => string): string =>
   `${print(Math.min(...values))} – ${print(Math.max(...values))}`;
 const signed = (value: number): string =>
   `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(1)}`;
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,6 +1,7 @@
 // What both floors of the ledger have in common: an organization with credits and a key as the product makes them, and its
 // books as the one program that writes them keeps them in memory.
 import type { Config } from "../src/config/config.ts";
+import { HOUR_MS } from "../src/domain/durations.ts";
 import { FORMATS } from "../src/gateway/formats/formats.ts";
 import { createLog } from "../src/lib/log.ts";
 import { jobsOn } from "../src/main/jobs.ts";
@@ -13,7 +14,6 @@ export const CHARGE = 10_000_000;
 export const PROMPT_TOKENS = 40;
 export const COMPLETION_TOKENS = 150;
 export const ATTEMPTS = JSON.stringify([answeredAttempt(releaseOf())]);
-const HOUR_MS = 3_600_000;
 
 /** What a floor of the ledger does for a request; each promise holds once that is durable. */
 export interface LeanLedger {
@@ -23,6 +23,22 @@ export interface LeanLedger {
   admit: () => Promise<string>;
   settle: (requestId: string) => Promise<void>;
 }
+
+export type Step = "admit" | "settle";
+
+/** A request that waits for the next batch. */
+export interface Waiting {
+  requestId: string;
+  step: Step;
+  /** Told once it is durable. */
+  done: () => void;
+}
+
+export const idsOf = (batch: readonly Waiting[], step: Step): string[] =>
+  batch.filter((one) => one.step === step).map(({ requestId }) => requestId);
+
+/** From admission to the end of its time, milliseconds. */
+export const TIMEOUT_MS = 300_000;
 
 export const monthOf = (nowMs: number): string => new Date(nowMs).toISOString().slice(0, 7);
 export const hourOf = (nowMs: number): number => Math.floor(nowMs / HOUR_MS);

@@ -13,14 +13,16 @@ import {
   COMPLETION_TOKENS,
   HOLD,
   hourOf,
+  idsOf,
   LeanBooks,
   type LeanLedger,
   monthOf,
   organizationWithKey,
   PROMPT_TOKENS,
+  type Step,
+  TIMEOUT_MS,
+  type Waiting,
 } from "./lean-books.ts";
-
-const TIMEOUT_MS = 300_000;
 
 const keys = statement(
   "lean_keys",
@@ -74,21 +76,70 @@ const balance = statement(
 const BEGIN: Question = { statement: statement("BEGIN", "BEGIN"), values: [] };
 const COMMIT: Question = { statement: statement("COMMIT", "COMMIT"), values: [] };
 
-type Step = "admit" | "settle";
-interface Waiting {
-  requestId: string;
-  step: Step;
-  done: () => void;
+/** Whose requests they all are, and what each is admitted with. */
+interface Terms {
+  organizationId: string;
+  keyId: string;
+  model: string;
+  digest: string;
+  epoch: number;
+}
+
+const ask = (text: Question["statement"], ...values: Parameter[]): Question => ({ statement: text, values });
+
+/** A batch as one round trip. */
+function questionsOf(batch: readonly Waiting[], terms: Terms, books: LeanBooks): Question[] {
+  const requests = { settled: idsOf(batch, "settle"), admitted: idsOf(batch, "admit") };
+  const rows = written(requests, terms, books);
+  return [BEGIN, ask(lock, terms.organizationId), ...rows, COMMIT];
+}
+
+/** The rows that a batch leaves; the books are as after it. */
+function written(
+  { settled, admitted }: { settled: string[]; admitted: string[] },
+  { organizationId, keyId, model, digest, epoch }: Terms,
+  books: LeanBooks,
+): Question[] {
+  const nowMs = Date.now();
+  books.txn += 1;
+  const { txn } = books;
+  const posted = books.post({ ended: settled.length, begun: admitted.length });
+  const questions: Question[] = [];
+  if (settled.length > 0) {
+    questions.push(ask(close, organizationId, settled, txn, nowMs, CHARGE, ATTEMPTS));
+    const tokens = [PROMPT_TOKENS * settled.length, COMPLETION_TOKENS * settled.length];
+    const charge = CHARGE * settled.length;
+    questions.push(
+      ask(usage, organizationId, keyId, model, hourOf(nowMs), settled.length, ...tokens, charge),
+    );
+  }
+  if (admitted.length > 0) {
+    const opened = [keyId, model, epoch, nowMs, nowMs + TIMEOUT_MS, monthOf(nowMs), digest, HOLD, txn];
+    questions.push(ask(open, organizationId, admitted, ...opened));
+  }
+  const rows = posted.map(({ version, available: of, held: at, former, hash, ...row }) => {
+    const { kind, debit, credit, amount, requests } = row;
+    const around = [of.before, of.after, at.before, at.after];
+    return [version, kind, debit, credit, amount, ...around, requests, former, hash];
+  });
+  const { available, held, spent, version, head } = books;
+  return [
+    ...questions,
+    ask(month, organizationId, keyId, monthOf(nowMs), held, spent, nowMs),
+    ask(entries, organizationId, txn, nowMs, ...transposed<Parameter>(rows, 12)),
+    ask(balance, organizationId, available, held, spent, version, head, nowMs),
+  ];
 }
 
 /** On the empty database at `url`, with one organization and one key. */
 export async function openLeanPostgres(directory: string, url: string): Promise<LeanLedger> {
   const config = loadConfig({ env: process.env, cwd: directory, flags: { dataDir: directory } });
-  const { organizationId, keyId } = await organizationWithKey(config);
+  const key = await organizationWithKey(config);
   const store = await openPostgresStore(url, config.dataDir);
   const client = await store.connect("lean");
   const epoch = await store.nextEpoch();
   const { digest, model } = releaseOf();
+  const terms = { ...key, model, digest, epoch };
   const books = new LeanBooks(epoch * 1e9);
   const reader = await store.connect("lean_keys");
 
@@ -111,57 +162,10 @@ export async function openLeanPostgres(directory: string, url: string): Promise<
   async function run(): Promise<void> {
     const batch = waiting;
     waiting = [];
-    await askTogether(client, questionsOf(batch));
+    await askTogether(client, questionsOf(batch, terms, books));
     running = false;
     for (const { done } of batch) done();
     if (waiting.length > 0) start();
-  }
-
-  function questionsOf(batch: readonly Waiting[]): Question[] {
-    const of = (step: Step): string[] =>
-      batch.filter((one) => one.step === step).map(({ requestId }) => requestId);
-    return [
-      BEGIN,
-      { statement: lock, values: [organizationId] },
-      ...written(of("settle"), of("admit")),
-      COMMIT,
-    ];
-  }
-
-  function written(settled: string[], admitted: string[]): Question[] {
-    const nowMs = Date.now();
-    books.txn += 1;
-    const { txn } = books;
-    const posted = books.post({ ended: settled.length, begun: admitted.length });
-    const ask = (text: Question["statement"], ...values: Parameter[]): Question => ({
-      statement: text,
-      values,
-    });
-    const questions: Question[] = [];
-    if (settled.length > 0) {
-      questions.push(ask(close, organizationId, settled, txn, nowMs, CHARGE, ATTEMPTS));
-      const tokens = [PROMPT_TOKENS * settled.length, COMPLETION_TOKENS * settled.length];
-      const charge = CHARGE * settled.length;
-      questions.push(
-        ask(usage, organizationId, keyId, model, hourOf(nowMs), settled.length, ...tokens, charge),
-      );
-    }
-    if (admitted.length > 0) {
-      const terms = [keyId, model, epoch, nowMs, nowMs + TIMEOUT_MS, monthOf(nowMs), digest, HOLD, txn];
-      questions.push(ask(open, organizationId, admitted, ...terms));
-    }
-    const rows = posted.map(({ version, available: of, held: at, former, hash, ...row }) => {
-      const { kind, debit, credit, amount, requests } = row;
-      const around = [of.before, of.after, at.before, at.after];
-      return [version, kind, debit, credit, amount, ...around, requests, former, hash];
-    });
-    const { available, held, spent, version, head } = books;
-    return [
-      ...questions,
-      ask(month, organizationId, keyId, monthOf(nowMs), held, spent, nowMs),
-      ask(entries, organizationId, txn, nowMs, ...transposed<Parameter>(rows, 12)),
-      ask(balance, organizationId, available, held, spent, version, head, nowMs),
-    ];
   }
 
   let proofs: Promise<void> | null = null;
@@ -171,7 +175,7 @@ export async function openLeanPostgres(directory: string, url: string): Promise<
     proofs ??= new Promise((resolve, reject) => {
       setImmediate(() => {
         proofs = null;
-        askTogether(reader, [{ statement: keys, values: [organizationId, keyId] }]).then(
+        askTogether(reader, [{ statement: keys, values: [key.organizationId, key.keyId] }]).then(
           () => resolve(),
           reject,
         );

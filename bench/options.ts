@@ -1,5 +1,6 @@
 // What `npm run bench` is asked for. Minutes of measuring are not begun on words that mean nothing here.
 import { parseArgs } from "node:util";
+import { messageOf } from "../src/lib/message.ts";
 import { MEASURES, type NamedMeasure } from "./measures.ts";
 import { LITELLM } from "./litellm/peer.ts";
 import { LEAN_GATEWAYS, TOLLGATES } from "./peer.ts";
@@ -93,7 +94,7 @@ function parse() {
       throw new Error("--rivals names its figures by itself");
     return { quick, compare, rivals, only, peers, rounds: rounds === undefined ? undefined : Number(rounds) };
   } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    console.error(`${messageOf(error)}\n${USAGE}`);
     process.exit(2);
   }
 }

@@ -4,6 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { messageOf } from "../src/lib/message.ts";
 import { startPeers, startTollgates, type Ground } from "./bring-up.ts";
 import { chart } from "./chart.ts";
 import { compare, printComparison } from "./compare.ts";
@@ -39,7 +40,7 @@ async function measureAll(bench: Bench, results: Results, measures: readonly Nam
     try {
       results.figures.push(...(await measure(bench)));
     } catch (error) {
-      results.skipped.push({ name, reason: error instanceof Error ? error.message : String(error) });
+      results.skipped.push({ name, reason: messageOf(error) });
     }
     results.loads.push({ after: name, loadAverage: loadavg()[0] ?? 0 });
     console.error(`${name}: ${((performance.now() - sinceMs) / 1000).toFixed(1)} s`);

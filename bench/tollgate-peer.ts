@@ -2,6 +2,7 @@
 // for every script and an organization whose credits do not run out. Everything goes through the CLI, as an operator would.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { OPERATOR_FILE } from "../src/domain/data-files.ts";
 import { benchEnvironment, freePort, launch, readyMs } from "./processes.ts";
 import { TOLLGATE, accountOf } from "./peer.ts";
 import { root } from "./peers.ts";
@@ -78,10 +79,7 @@ export async function startTollgate(
   const environment = { ...own, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) };
   const cli = (...args: string[]): Promise<Record<string, unknown>> =>
     runCli(join(checkout, "tollgate"), dataDir, args);
-  if (replicaOf === undefined) await cli("release", "keygen", "--out", join(scratchDir, "keys"));
-  else
-    for (const shared of ["keys", "data/data.key"])
-      cpSync(join(replicaOf.scratchDir, shared), join(scratchDir, shared), { recursive: true });
+  await putKeys(scratchDir, cli, replicaOf);
   writeFileSync(
     settings,
     settingsOf({
@@ -94,23 +92,9 @@ export async function startTollgate(
     }),
   );
 
-  const program =
-    bunFlags.length === 0 && server === undefined
-      ? [join(checkout, "tollgate")]
-      : [join(checkout, "tollgate-bun"), ...bunFlags, join(checkout, server ?? "cli/tollgate.ts")];
-  const serve = async (
-    begins: readonly string[] = program,
-  ): Promise<{ process: Process; startedMs: number }> => {
-    const sinceMs = performance.now();
-    const command = [...begins, "serve", "--config", settings];
-    const { process } = launch({
-      command,
-      core: "gateway",
-      environment,
-      log: join(scratchDir, "tollgate.log"),
-    });
-    return { process, startedMs: await readyMs(`http://127.0.0.1:${port}/readyz`, sinceMs) };
-  };
+  const program = programOf(checkout, bunFlags, server);
+  const serve = (begins: readonly string[] = program): Promise<Served> =>
+    served([...begins, "serve", "--config", settings], { environment, scratchDir, port });
   const newCustomer = (name: string, usd: string): Promise<Customer> =>
     openCustomer(cli, port, { name, usd });
 
@@ -144,6 +128,38 @@ export async function startTollgate(
   };
   return peer;
 }
+
+type Served = Pick<TollgatePeer, "process" | "startedMs">;
+
+/** Starts it, and waits until it is ready. */
+async function served(
+  command: string[],
+  {
+    environment,
+    scratchDir,
+    port,
+  }: { environment: Record<string, string>; scratchDir: string; port: number },
+): Promise<Served> {
+  const sinceMs = performance.now();
+  const log = join(scratchDir, "tollgate.log");
+  const { process } = launch({ command, core: "gateway", environment, log });
+  return { process, startedMs: await readyMs(`http://127.0.0.1:${port}/readyz`, sinceMs) };
+}
+
+/** Those that releases are signed with, and the data key: made, or those of the gateway whose store it shares. */
+async function putKeys(scratchDir: string, cli: Cli, replicaOf: TollgatePeer | undefined): Promise<void> {
+  if (replicaOf === undefined) {
+    await cli("release", "keygen", "--out", join(scratchDir, "keys"));
+    return;
+  }
+  for (const shared of ["keys", "data/data.key"])
+    cpSync(join(replicaOf.scratchDir, shared), join(scratchDir, shared), { recursive: true });
+}
+
+const programOf = (checkout: string, bunFlags: readonly string[], server: string | undefined): string[] =>
+  bunFlags.length === 0 && server === undefined
+    ? [join(checkout, "tollgate")]
+    : [join(checkout, "tollgate-bun"), ...bunFlags, join(checkout, server ?? "cli/tollgate.ts")];
 
 const atPort = ({ target, ...customer }: Customer, port: number): Customer => ({
   ...customer,
@@ -206,10 +222,7 @@ async function runCli(program: string, dataDir: string, args: string[]): Promise
 /** Address and token that the running gateway left in its data directory; none before its first start. */
 function operatorAccess(dataDir: string): Record<string, string> {
   try {
-    const operator = JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as Record<
-      string,
-      string
-    >;
+    const operator = JSON.parse(readFileSync(join(dataDir, OPERATOR_FILE), "utf8")) as Record<string, string>;
     return {
       TOLLGATE_DATA_DIR: dataDir,
       TOLLGATE_URL: operator["url"] ?? "",

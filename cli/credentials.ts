@@ -3,6 +3,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
+import { messageOf } from "../src/lib/message.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 
 export interface Login {
@@ -17,7 +18,9 @@ export interface Login {
 /** By the gateway's address, as `addressOf` writes it. */
 export type Logins = Readonly<Record<string, Login>>;
 
-export function credentialsFile(env: Record<string, string | undefined> = process.env): string {
+/** `credentials.json` of whoever runs the command. */
+export function credentialsFile(): string {
+  const { env } = process;
   const given = env["XDG_CONFIG_HOME"];
   const home = given !== undefined && isAbsolute(given) ? given : join(env["HOME"] ?? homedir(), ".config");
   return join(home, "tollgate", "credentials.json");
@@ -31,6 +34,7 @@ export function addressOf(url: string): string {
   return new URL(base).href.replace(/\/+$/, "");
 }
 
+/** Throws `Problem` where others may read the file, and where it is damaged. */
 export function readLogins(file = credentialsFile()): Logins {
   if (!existsSync(file)) return {};
   if ((statSync(file).mode & 0o077) !== 0)
@@ -42,7 +46,7 @@ export function readLogins(file = credentialsFile()): Logins {
     const { logins } = JSON.parse(readFileSync(file, "utf8")) as { logins?: unknown };
     if (typeof logins === "object" && logins !== null) return logins as Logins;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Problem(`${file} cannot be read: ${reason}`, "Correct or remove it, then ./tollgate login.");
   }
   throw new Problem(`${file} has no logins.`, "Remove it, then ./tollgate login.");
@@ -64,7 +68,7 @@ export function makeRoom(file = credentialsFile()): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Problem(
       `${dirname(file)} cannot be made: ${reason}`,
       "Set XDG_CONFIG_HOME to a directory of yours.",

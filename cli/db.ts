@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import type { Command } from "commander";
 import type { Config } from "../src/config/config.ts";
 import { counted } from "../src/domain/counted.ts";
+import { PEOPLE_FILE, STORE_FILE } from "../src/domain/data-files.ts";
 import { flush } from "../src/lib/flush.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { type Outcome, report, say } from "./report.ts";
@@ -52,7 +53,7 @@ export function addDb(program: Command): void {
         await assertStore(dataDir);
         backUp(storeIn(dataDir), target);
         // Accounts and memberships, once somebody signed in; a file of their own beside it.
-        const people = join(dataDir, "people.sqlite");
+        const people = join(dataDir, PEOPLE_FILE);
         if (existsSync(people)) backUp(people, `${target}.people`);
         say("Stored answers in it stay encrypted: keep a copy of data.key, and keep it apart.");
         const copied = existsSync(people) ? `${target}.people` : null;
@@ -170,7 +171,7 @@ async function dataDirOf(command: Command): Promise<string> {
   return findDataDir({ env: process.env, cwd: process.cwd(), ...(config !== undefined && { config }) });
 }
 
-const storeIn = (dataDir: string): string => join(dataDir, "tollgate.sqlite");
+const storeIn = (dataDir: string): string => join(dataDir, STORE_FILE);
 
 async function assertStore(dataDir: string): Promise<void> {
   if (existsSync(storeIn(dataDir))) return;

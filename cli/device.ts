@@ -7,6 +7,7 @@ import {
   DEVICE_TOKEN_PATH,
 } from "../src/domain/device-words.ts";
 import type { DeviceCodeJson, DeviceTokenJson } from "../src/api/shapes/devices.ts";
+import { messageOf } from "../src/lib/message.ts";
 import { passByProxy } from "./gateway.ts";
 import { Problem } from "./problem.ts";
 import { say } from "./report.ts";
@@ -103,7 +104,7 @@ async function post(url: string, body: object): Promise<Answer> {
     });
     return { status: response.status, json: parse(await response.text()) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Problem(
       `No gateway answers at ${new URL(url).origin}: ${reason}`,
       "Start it with ./tollgate serve, or name another one with --url.",

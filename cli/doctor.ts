@@ -1,12 +1,14 @@
 // `doctor` says what is configured, what is missing and what to do next, without touching anything. Exit code 1 when
 // the gateway would not start as things stand.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import type { Config } from "../src/config/config.ts";
+import { SPOOL_ASIDE_FILE, STORE_FILE } from "../src/domain/data-files.ts";
 import { operatorFile, passByProxy } from "./gateway.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
+import { messageOf } from "../src/lib/message.ts";
 
 interface Finding {
   check: string;
@@ -109,7 +111,7 @@ function providerFinding({ name, kind, baseUrl, own }: Config["providers"][numbe
 }
 
 async function storeFindings(config: Config): Promise<Finding[]> {
-  const aside = join(config.dataDir, "spool-set-aside.txt");
+  const aside = join(config.dataDir, SPOOL_ASIDE_FILE);
   const spool = existsSync(aside)
     ? [
         note(
@@ -124,7 +126,7 @@ async function storeFindings(config: Config): Promise<Finding[]> {
 }
 
 async function fileFindings(config: Config): Promise<Finding[]> {
-  const file = join(config.dataDir, "tollgate.sqlite");
+  const file = join(config.dataDir, STORE_FILE);
   const { closedBy } = await import("../src/store/sqlite.ts");
   const closed = closedBy(config.dataDir);
   if (closed !== null)
@@ -142,7 +144,7 @@ async function fileFindings(config: Config): Promise<Finding[]> {
       return [wrongStore(refusal, "See docs/operations.md, The data directory and Upgrades.")];
     return [ok("store", `SQLite in ${config.dataDir}`), ...quarantineFindings(quarantinedIn(config.dataDir))];
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
+    const said = messageOf(error);
     return [
       wrongStore(`${file} cannot be read: ${said}`, "Put the last backup back: ./tollgate db restore FILE."),
     ];
@@ -186,10 +188,7 @@ async function databaseFindings(url: string): Promise<Finding[]> {
       ];
     return [ok("store", found), ...quarantineFindings(quarantined)];
   } catch (error) {
-    return wrong(
-      error instanceof Error ? error.message : String(error),
-      "Correct DATABASE_URL, or start the database.",
-    );
+    return wrong(messageOf(error), "Correct DATABASE_URL, or start the database.");
   }
 }
 
@@ -214,7 +213,8 @@ async function gatewayFinding({ listen, dataDir }: Config, { url }: DoctorOption
         "It drains, or its store is away: its log says which.",
       );
   }
-  const owner = ownerOfDirectory(dataDir);
+  const { directoryOwner } = await import("../src/store/directory-lock.ts");
+  const owner = directoryOwner(dataDir);
   if (owner === null) return note("gateway", "not running", "Start it: ./tollgate serve");
   return note(
     "gateway",
@@ -231,18 +231,6 @@ async function readiness(place: string): Promise<number | null> {
     return (await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(1000) })).status;
   } catch {
     return null; // nobody listens: that is the finding
-  }
-}
-
-/** The living process that the data directory's pid file names. */
-function ownerOfDirectory(dataDir: string): number | null {
-  try {
-    const pid = Number(readFileSync(join(dataDir, "tollgate.pid"), "utf8").trim());
-    if (!Number.isSafeInteger(pid) || pid <= 0) return null;
-    process.kill(pid, 0);
-    return pid;
-  } catch {
-    return null; // no such file, or no such process
   }
 }
 

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import type { AdminTarget, Answer as Answered, Input } from "../src/api/client.ts";
 import { fill } from "../src/api/target.ts";
 import type { ErrorJson } from "../src/api/shapes/records.ts";
+import { OPERATOR_FILE } from "../src/domain/data-files.ts";
+import { messageOf } from "../src/lib/message.ts";
 import type { ListedModel } from "./agents/agent.ts";
 import { addressOf, assertOpen, findLogin } from "./credentials.ts";
 import { nextStep } from "./next-step.ts";
@@ -75,7 +77,7 @@ export async function operatorFile(options: DoorOptions): Promise<Door | null> {
 }
 
 const operatorFileName = async (options: DoorOptions): Promise<string> =>
-  join(await dataDir(options), "operator.json");
+  join(await dataDir(options), OPERATOR_FILE);
 
 /** For a key that was given by itself. */
 const addressOnly = (found: ReturnType<typeof findLogin>): Door | null =>
@@ -93,7 +95,7 @@ function readDoor(file: string): Door {
     if (typeof door.url === "string" && typeof door.token === "string")
       return { url: door.url, token: door.token };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Problem(
       `${file} cannot be read: ${reason}`,
       "Run the command as the user that runs the gateway.",
@@ -131,7 +133,7 @@ async function send(url: string, { token, ...init }: RequestInit & { token: stri
     // Its own limit of five minutes of silence is none of ours.
     return await fetch(url, { ...init, headers, redirect: "manual", signal, timeout: false } as RequestInit);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Problem(
       `No gateway answers at ${new URL(url).origin}: ${reason}`,
       "Start it with ./tollgate serve, or name another one with --url.",

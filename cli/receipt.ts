@@ -6,14 +6,10 @@ import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } fro
 import { counted } from "../src/domain/counted.ts";
 import { formatUsd, nanoUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../src/domain/money.ts";
 import { type Price, exactPrice } from "../src/domain/price.ts";
-import {
-  RECEIPT_ALGORITHM,
-  RECEIPT_ISSUER,
-  RECEIPT_TYPE,
-  type ReceiptJson,
-  receiptSchema,
-} from "../src/domain/receipt.ts";
+import { RECEIPT_TYPE } from "../src/domain/document-types.ts";
+import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, type ReceiptJson, receiptSchema } from "../src/domain/receipt.ts";
 import type { WireClasses } from "../src/domain/token-classes.ts";
+import { messageOf } from "../src/lib/message.ts";
 import { costLines } from "../src/pricing/cost-lines.ts";
 import { chargeOfReceipt, countsOfReceipt } from "../src/pricing/receipt-price.ts";
 import { passByProxy } from "./gateway.ts";
@@ -93,7 +89,7 @@ async function verified(jws: string, jwks: JSONWebKeySet, file: string): Promise
   try {
     ({ payload } = await jwtVerify(jws, createLocalJWKSet(jwks), options));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Problem(
       `${file} is not a receipt of this gateway: ${reason}.`,
       "Check that the file was not changed, and that the keys are those of the gateway that signed it.",

@@ -7,6 +7,7 @@ import { spanMs } from "./instant.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { report, say } from "./report.ts";
 import { fields, table } from "./table.ts";
+import { messageOf } from "../src/lib/message.ts";
 
 export function addRelease(program: Command): void {
   const release = program.command("release").description("signed releases of routes");
@@ -185,5 +186,3 @@ async function refusable<Value>(path: string, work: () => Value | Promise<Value>
     throw new Problem(`${path}: ${error.message}`, "Correct it and sign it again.");
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -10,6 +10,7 @@ import {
   STEP_WORDS,
   type VerifiedStep,
 } from "../src/domain/verification.ts";
+import { messageOf } from "../src/lib/message.ts";
 import { verifyCharge } from "../src/pricing/verify-charge.ts";
 import { followChain } from "../src/pricing/verify-entries.ts";
 import type { Gateway } from "./gateway.ts";
@@ -75,7 +76,7 @@ function keysOf(file: string): PublicKey[] {
     };
     return (read.keys ?? [read]).map(({ kid = "", x = "" }) => ({ kid, kty: "OKP", crv: "Ed25519", x }));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Problem(`${file} cannot be read: ${reason}`, "Name a file with a JWK, or with a JWK set.");
   }
 }

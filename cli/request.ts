@@ -1,7 +1,7 @@
 // `request show|list|tail`: the receipt of one request; many of them, as they were or as they come.
 import type { Command } from "commander";
 import type { HeldNothingJson, RequestJson } from "../src/api/shapes/requests.ts";
-import type { RequestListJson } from "../src/api/shapes/spend.ts";
+import type { RequestListJson } from "../src/api/shapes/activity.ts";
 import { ACTIVITY_STATES } from "../src/domain/activity-states.ts";
 import { counted } from "../src/domain/counted.ts";
 import { SURFACES } from "../src/domain/surfaces.ts";

@@ -1,6 +1,7 @@
 #!/usr/bin/env bun
 // The command line (interfaces.md §2): noun–verb commands. Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 import { CommanderError } from "commander";
+import { messageOf } from "../src/lib/message.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { buildProgram } from "./program.ts";
 import { say } from "./report.ts";
@@ -32,7 +33,7 @@ function usageExit(error: CommanderError, json: boolean): number {
 }
 
 function unexpected(error: unknown): Problem {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new Problem(message, "If this is not clear, run ./tollgate doctor.");
 }
 

@@ -2,6 +2,7 @@
 // would, since the gateway may die under it; it reads its token anew each time, because every start makes another one.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { OPERATOR_FILE } from "../src/domain/data-files.ts";
 import type { ClientBalancer } from "./client-balancer.ts";
 import type { GatewayProcess } from "./gateway-process.ts";
 import type { Change } from "./history.ts";
@@ -71,6 +72,6 @@ export class Operator {
 }
 
 const tokenIn = (dataDir: string): string =>
-  (JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as { token: string }).token;
+  (JSON.parse(readFileSync(join(dataDir, OPERATOR_FILE), "utf8")) as { token: string }).token;
 
 export const asked = (): Change => ({ askedMs: Date.now(), ackedMs: null });

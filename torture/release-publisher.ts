@@ -1,13 +1,12 @@
 // Signs and publishes the releases of the run, one after another, and remembers what each of them costs: requests name
 // the release that they were priced by.
+import { DAY_MS } from "../src/domain/durations.ts";
 import { parseManifest } from "../src/releases/manifest.ts";
 import type { ReleaseKey } from "../src/releases/release-key.ts";
 import { signRelease } from "../src/releases/signature.ts";
 import type { History, ReleaseFacts } from "./history.ts";
 import { manifestsOf, type Model, NANO_PER_TOKEN } from "./models.ts";
 import { asked, type Operator } from "./operator.ts";
-
-const DAYS_30_MS = 30 * 86_400_000;
 
 export interface Terms {
   nanoPerToken: bigint;
@@ -27,7 +26,7 @@ export class ReleasePublisher {
   /** The next version of each route of the model. */
   publish(
     model: Model,
-    terms: Terms = { nanoPerToken: NANO_PER_TOKEN, expiresInMs: DAYS_30_MS },
+    terms: Terms = { nanoPerToken: NANO_PER_TOKEN, expiresInMs: 30 * DAY_MS },
   ): Promise<void> {
     const mine = this.working.then(() => this.next(model, terms));
     this.working = mine.catch(() => undefined);
@@ -38,7 +37,7 @@ export class ReleasePublisher {
   async publishOlder(model: Model): Promise<void> {
     for (const manifest of manifestsOf(model)) {
       const nowMs = Date.now();
-      const jws = await signRelease(parseManifest(manifest), this.key, { expiresInMs: DAYS_30_MS, nowMs });
+      const jws = await signRelease(parseManifest(manifest), this.key, { expiresInMs: 30 * DAY_MS, nowMs });
       const { status, json } = await this.operator.call("POST", "/releases", { jws });
       if (status < 400) throw new Error(`version 1 was accepted again: ${JSON.stringify(json)}`);
     }

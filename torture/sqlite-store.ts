@@ -1,6 +1,7 @@
 // One gateway's embedded store: a file in its data directory.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { STORE_FILE } from "../src/domain/data-files.ts";
 import {
   flipped,
   readRow,
@@ -71,6 +72,6 @@ export class SqliteStore implements StoreUnderTest {
   async close(): Promise<void> {}
 
   private open(): Database {
-    return new Database(join(this.dataDir, "tollgate.sqlite"), { readwrite: true, safeIntegers: true });
+    return new Database(join(this.dataDir, STORE_FILE), { readwrite: true, safeIntegers: true });
   }
 }

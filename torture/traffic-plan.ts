@@ -1,4 +1,5 @@
 // The traffic of a plan, drawn step by step; some steps come in company.
+import { DAY_MS } from "../src/domain/durations.ts";
 import type { Mix } from "./mix.ts";
 import { MODELS } from "./models.ts";
 import type { PlannedKey, Step, Traffic } from "./plan.ts";
@@ -8,7 +9,6 @@ import { CUSTOMERS, RequestPlanner } from "./request-plan.ts";
 /** How far back a repeat reaches, in keyed requests. */
 const REMEMBERED = 400;
 const TWINS_WITHIN_MS = 40;
-const DAYS_30_MS = 30 * 86_400_000;
 
 export class TrafficPlanner {
   readonly requests: RequestPlanner;
@@ -173,7 +173,7 @@ export class TrafficPlanner {
   private publish(atMs: number): Step[] {
     const { random } = this;
     const model = random.pick(MODELS.filter(({ repriced }) => repriced)).name;
-    const terms = { nanoPerToken: BigInt(random.between(1, 4)) * 1_000n, expiresInMs: DAYS_30_MS };
+    const terms = { nanoPerToken: BigInt(random.between(1, 4)) * 1_000n, expiresInMs: 30 * DAY_MS };
     const lasting: Step = { atMs, do: "publish", model, ...terms, older: random.chance(0.3) };
     if (random.chance(0.6)) return [lasting];
     const expiresInMs = random.between(2, 3) * 1_000;

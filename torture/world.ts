@@ -3,6 +3,8 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DATA_KEY_FILE } from "../src/domain/data-files.ts";
+import { DAY_MS } from "../src/domain/durations.ts";
 import { formatUsd, nanoUsd } from "../src/domain/money.ts";
 import { generateReleaseKey, readReleaseKey, type ReleaseKey } from "../src/releases/release-key.ts";
 import { ClientBalancer } from "./client-balancer.ts";
@@ -125,7 +127,8 @@ const filesOf = (
 /** The first makes the installation's data key; the others are given it. */
 async function startAll([first, ...others]: GatewayProcess[]): Promise<void> {
   await first?.start();
-  const key = (gateway: GatewayProcess | undefined): string => join(gateway?.files.dataDir ?? "", "data.key");
+  const key = (gateway: GatewayProcess | undefined): string =>
+    join(gateway?.files.dataDir ?? "", DATA_KEY_FILE);
   for (const other of others) copyFileSync(key(first), key(other));
   await Promise.all(others.map((other) => other.start()));
 }
@@ -221,7 +224,7 @@ export async function entitle(
 ): Promise<void> {
   const wanted = { org: customer.organizationId, model: RESEARCH, project: "torture" };
   const id = String((await operator.change(asked(), "POST", "/entitlements", wanted))["id"]);
-  const expires = new Date(Math.ceil(Date.now() / 1000) * 1000 + 30 * 86_400_000).toISOString();
+  const expires = new Date(Math.ceil(Date.now() / 1000) * 1000 + 30 * DAY_MS).toISOString();
   await second.change(asked(), "POST", `/entitlements/${id}/approve`, { expires });
   customer.entitlementId = id;
 }

@@ -49,22 +49,25 @@ export interface ChartProps {
 const keyOf = (index: number): string => `series${index}`;
 const placeOf = (key: string): number => Number(key.slice(keyOf(0).length - 1));
 
+/** As the library wants it: each height under the name of its series. */
+const barOf = ({ label, values }: Bucket) => ({
+  label,
+  isZero: values.some((value) => value !== null) && values.every((value) => (value ?? 0) === 0),
+  ...Object.fromEntries(values.map((value, at) => [keyOf(at), value])),
+});
+
 function Chart(props: ChartProps) {
   const { buckets, series, running, measured, height, onPick } = props;
   const hatch = useId();
   const [box, { width }] = useResizeObserver<HTMLDivElement>();
-  const { amounts, amountWidth, times } = axesOf(props, width, height);
+  const { amountAxis, timeAxis } = axesOf(props, width, height);
   const format = FORMATS[measured];
   const shown = series.map(({ name, colour }, index) => ({ name: keyOf(index), label: name, color: colour }));
   return (
     <div ref={box}>
       <BarChart
         h={height}
-        data={buckets.map(({ label, values }) => ({
-          label,
-          isZero: values.some((value) => value !== null) && values.every((value) => (value ?? 0) === 0),
-          ...Object.fromEntries(values.map((value, at) => [keyOf(at), value])),
-        }))}
+        data={buckets.map(barOf)}
         dataKey="label"
         type="stacked"
         series={shown}
@@ -73,19 +76,8 @@ function Chart(props: ChartProps) {
         gridAxis="x"
         gridProps={{ syncWithTicks: true }}
         strokeDasharray=""
-        yAxisProps={{
-          width: amountWidth,
-          ticks: [...amounts.keys()],
-          domain: [0, Math.max(...amounts.keys())],
-          tickFormatter: (amount: number) => amounts.get(amount) ?? format(amount),
-          interval: 0,
-          padding: { top: 8 },
-        }}
-        xAxisProps={{
-          ticks: [...times.keys()],
-          tickFormatter: (label: string) => times.get(label) ?? label,
-          interval: 0,
-        }}
+        yAxisProps={amountAxis}
+        xAxisProps={timeAxis}
         tooltipProps={{
           content: ({ label, payload }) => (
             <ChartTooltip
@@ -175,10 +167,22 @@ function axesOf({ buckets, bucket, measured }: ChartProps, width: number, height
     bucket,
     room,
   );
+  const amounts = new Map(ticks.map((tick, at) => [tick, labels[at] ?? ""]));
+  const times = new Map(named.map(({ at, label }) => [buckets[at]?.label ?? "", label]));
   return {
-    amounts: new Map(ticks.map((tick, at) => [tick, labels[at] ?? ""])),
-    amountWidth,
-    times: new Map(named.map(({ at, label }) => [buckets[at]?.label ?? "", label])),
+    amountAxis: {
+      width: amountWidth,
+      ticks,
+      domain: [0, Math.max(...ticks)],
+      tickFormatter: (amount: number) => amounts.get(amount) ?? FORMATS[measured](amount),
+      interval: 0,
+      padding: { top: 8 },
+    },
+    timeAxis: {
+      ticks: [...times.keys()],
+      tickFormatter: (label: string) => times.get(label) ?? label,
+      interval: 0,
+    },
   };
 }
 

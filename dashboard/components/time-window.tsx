@@ -2,6 +2,7 @@
 // `YYYY-MM-DD` strings; the address holds what the server is asked: `range`, or `from` and, excluded, `to`.
 import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
+import { RANGES, type TimeRange } from "../../src/domain/usage-words.ts";
 import { type Filter, oneOf } from "../filters.ts";
 import { lastMonths, monthWindow } from "../format/month.ts";
 import { addDays, formatTime, today } from "../format/time.ts";
@@ -9,22 +10,22 @@ import { FITTING } from "./choice.tsx";
 import { KEPT } from "./filters.tsx";
 import { rangeNames, windowTexts as words } from "./texts.ts";
 
-const RANGES = ["24h", "7d", "30d", "month"] as const;
-type Range = "" | (typeof RANGES)[number];
+/** Blank: days of one's own, or all of it. */
+type Chosen = "" | TimeRange;
 
 /** A day or a whole time; anything else falls back. */
 const instant: Filter<string> = (text) =>
   text !== undefined && /^\d{4}-\d\d-\d\d(T|$)/.test(text) && !Number.isNaN(Date.parse(text)) ? text : "";
 
 /** The filters of a page with a window; `""` goes back to the beginning, where that is what a page falls back to. */
-export const windowShape = (fallback: Range) => ({
-  range: oneOf<Range>(fallback === "" ? ["", ...RANGES] : RANGES, fallback),
+export const windowShape = (fallback: Chosen) => ({
+  range: oneOf<Chosen>(fallback === "" ? ["", ...RANGES] : RANGES, fallback),
   from: instant,
   to: instant,
 });
 
 interface WindowFilters {
-  range: Range;
+  range: Chosen;
   from: string;
   to: string;
 }

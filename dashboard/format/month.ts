@@ -2,6 +2,9 @@
 
 /** Made once: each one costs as much as a hundred months that it prints. */
 const NAMES = new Intl.DateTimeFormat("en", { month: "long", timeZone: "UTC" });
+/** Among which people choose one. */
+export const MONTHS_OFFERED = 24;
+
 const MONTH = /^(\d{4})-(0[1-9]|1[0-2])$/;
 
 /** This month and those before it, newest first. */

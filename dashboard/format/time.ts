@@ -1,5 +1,6 @@
 // Times are shown in UTC; the reader's own time is in the tooltip. Days are `YYYY-MM-DD` strings throughout, so no
 // local midnight creeps in.
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/domain/durations.ts";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"] as const;
 /** Made once each: one costs as much as a hundred times that it prints. The zone is the reader's own. */
@@ -63,8 +64,8 @@ export function relativeTime(rfc3339: string, now: number = Date.now()): string 
 
 /** In its largest unit, also where that is little more than one: nobody counts 114 minutes. */
 function roughly(ms: number): string {
-  if (ms < 60_000 || ms >= 7_200_000) return formatSpan(ms);
-  return ms < 3_600_000 ? `${Math.floor(ms / 60_000)} min` : "1 h";
+  if (ms < MINUTE_MS || ms >= 2 * HOUR_MS) return formatSpan(ms);
+  return ms < HOUR_MS ? `${Math.floor(ms / MINUTE_MS)} min` : "1 h";
 }
 
 /** When a request arrived: its id is a UUIDv7 and begins with the millisecond. Null for another id. */
@@ -91,7 +92,7 @@ export const today = (now: Date = new Date()): string => now.toISOString().slice
 /** The day so many days later; `""` for what is no day. */
 export function addDays(day: string, days: number): string {
   const at = Date.parse(`${day}T00:00:00Z`);
-  return Number.isNaN(at) ? "" : new Date(at + days * 86_400_000).toISOString().slice(0, 10);
+  return Number.isNaN(at) ? "" : new Date(at + days * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** `21 Nov` or `21 Nov 09:00`: a bucket of a chart that says "UTC" itself. */

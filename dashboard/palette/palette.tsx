@@ -4,7 +4,7 @@ import { Group, Kbd, Modal, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { read } from "../api/read.ts";
 import { Icon } from "../components/icon.tsx";
 import { type Entry, entryOf, inActivity, type Looker, matching, pagesOf } from "./entries.ts";
@@ -84,10 +84,7 @@ function Finder({ looker, onClose }: Omit<PaletteProps, "opened">) {
       />
       <div ref={list} id={`${id}-list`} role="listbox" aria-label={words.results} className="palette">
         {GROUPS.filter((group) => entries.some((entry) => entry.group === group)).map((group) => (
-          <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
-            <Text id={`${id}-${group}`} size="xs" fw={600} c="dimmed" px="xs" pt="sm" pb={4}>
-              {words.groups[group]}
-            </Text>
+          <Options key={group} label={words.groups[group]} labelId={`${id}-${group}`}>
             {entries
               .filter((entry) => entry.group === group)
               .map((entry) => (
@@ -100,21 +97,42 @@ function Finder({ looker, onClose }: Omit<PaletteProps, "opened">) {
                   open={() => open(entry)}
                 />
               ))}
-          </div>
+          </Options>
         ))}
       </div>
-      <Group justify="space-between" mt="sm" gap="xs">
-        <Text size="xs" c="dimmed" role="status">
-          {searching ? words.searching : entries.length === 0 ? words.nothing : words.count(entries.length)}
-        </Text>
-        <Text size="xs" c="dimmed" aria-hidden="true" className="wide-only">
-          <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> {words.moves} · <Kbd size="xs">↵</Kbd> {words.opens} ·{" "}
-          <Kbd size="xs">{words.escape}</Kbd> {words.closes}
-        </Text>
-      </Group>
+      <Foot found={searching ? null : entries.length} />
     </>
   );
 }
+
+interface OptionsProps {
+  label: string;
+  labelId: string;
+  children: ReactNode;
+}
+
+/** Those of one group. */
+const Options = ({ label, labelId, children }: OptionsProps) => (
+  <div role="group" aria-labelledby={labelId}>
+    <Text id={labelId} size="xs" fw={600} c="dimmed" px="xs" pt="sm" pb={4}>
+      {label}
+    </Text>
+    {children}
+  </div>
+);
+
+/** How many were found, null while that is not known; and what the keys do. */
+const Foot = ({ found }: { found: number | null }) => (
+  <Group justify="space-between" mt="sm" gap="xs">
+    <Text size="xs" c="dimmed" role="status">
+      {found === null ? words.searching : found === 0 ? words.nothing : words.count(found)}
+    </Text>
+    <Text size="xs" c="dimmed" aria-hidden="true" className="wide-only">
+      <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> {words.moves} · <Kbd size="xs">↵</Kbd> {words.opens} ·{" "}
+      <Kbd size="xs">{words.escape}</Kbd> {words.closes}
+    </Text>
+  </Group>
+);
 
 interface OptionProps {
   id: string;

@@ -2,6 +2,7 @@
 import { HOUR_MS } from "../domain/durations.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Channel, Delivery } from "./alert.ts";
+import { Crossings } from "./crossings.ts";
 import { Deliveries, type DeliverPorts } from "./deliver.ts";
 import { type MailPorts, readRecipient, sendByMail } from "./mail/channel.ts";
 import { Outbox } from "./outbox.ts";
@@ -26,6 +27,7 @@ const SWEEP_EVERY_MS = HOUR_MS;
 
 export class Alerts {
   readonly rules: RuleBook;
+  readonly crossings: Crossings;
   readonly outbox: Outbox;
   private readonly deliveries: readonly Deliveries[];
   private readonly ends = new Set<Promise<void>>();
@@ -33,6 +35,7 @@ export class Alerts {
 
   constructor(private readonly on: AlertPorts) {
     this.rules = new RuleBook(on.sql, on.dataKey);
+    this.crossings = new Crossings(on.sql);
     this.outbox = new Outbox(on.sql);
     const ports: DeliverPorts = {
       rules: this.rules,
@@ -86,12 +89,12 @@ export class Alerts {
   }
 
   async watch(failed: (error: unknown) => void): Promise<void> {
-    const { rules, outbox, on } = this;
+    const { rules, crossings, outbox, on } = this;
     if (on.nowMs() - this.sweptAtMs > SWEEP_EVERY_MS) {
       this.sweptAtMs = on.nowMs();
       await outbox.sweep(on.nowMs()).catch(failed);
     }
-    await watchRules({ rules, outbox, look: () => on.look(), nowMs: () => on.nowMs() }, failed);
+    await watchRules({ rules, crossings, outbox, look: () => on.look(), nowMs: () => on.nowMs() }, failed);
   }
 
   /** Begins what is due; told of what no receiver is to blame for. */

@@ -3,13 +3,15 @@
 import { DAY_MS } from "../domain/durations.ts";
 import { printTime } from "../domain/print.ts";
 import type { Reading, Rule } from "./alert.ts";
+import type { Crossings } from "./crossings.ts";
 import type { Outbox } from "./outbox.ts";
 import { type Figures, readingsOf } from "./readings.ts";
 import type { RuleBook } from "./rule-book.ts";
 
 export interface WatchPorts {
   rules: RuleBook;
-  outbox: Outbox;
+  crossings: Crossings;
+  outbox: Pick<Outbox, "messagesSince">;
   /** One look: those who ask for a figure at once, of whichever organization, are answered together. */
   look(): (organizationId: string) => Figures;
   nowMs(): number;
@@ -51,7 +53,7 @@ async function watchSome(
   failed: (error: unknown) => void,
 ): Promise<void> {
   // Before any figure: what others tell or clear from here on, they saw later than this round.
-  const firing = await on.outbox.firing([...organizations.keys()]);
+  const firing = await on.crossings.firing([...organizations.keys()]);
   const figuresOf = on.look();
   const looked = [...organizations].flatMap(([organizationId, rules]) => {
     const figures = onceEach(figuresOf(organizationId));
@@ -100,7 +102,7 @@ async function tell(
         text,
         payload: payloadOf({ kind: rule.kind, rule, text, facts, nowMs }),
       };
-      const fired = await on.outbox.crossed(rule, subject, message, nowMs);
+      const fired = await on.crossings.crossed(rule, subject, message, nowMs);
       // Edited, or told of by another gateway meanwhile: the next round looks at it anew.
       if (fired === null) return;
       rule = fired;
@@ -108,7 +110,7 @@ async function tell(
     if (standing !== "clear") firing.delete(subject);
   }
   // What is clear, and what is no longer spoken of: yesterday, last month, a key that was revoked.
-  for (const crossingId of firing.values()) await on.outbox.cleared(crossingId);
+  for (const crossingId of firing.values()) await on.crossings.cleared(crossingId);
 }
 
 /** The body of a message, as docs/alerts.md shows it. It carries figures, never content. */

@@ -1,19 +1,19 @@
 // Requests: listed, counted, followed live, shown one by one with their receipts.
 import { z } from "zod";
+import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { activityOf, activityPage } from "../reporting/activity.ts";
 import { activityHistogram } from "../reporting/activity-histogram.ts";
 import { requestsFoundBy } from "../reporting/found-requests.ts";
 import { requestsOfAll } from "../reporting/operator-requests.ts";
-import { signedReceiptOf } from "../reporting/receipts.ts";
+import { receiptOfRequest } from "../reporting/receipts.ts";
 import { csvFile } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import { operatorRequests, operatorRequestsQuery } from "./shapes/operator-requests.ts";
 import { requestParams } from "./shapes/record-inputs.ts";
 import { heldNothingSchema, requestSchema } from "./shapes/requests.ts";
-import * as shapes from "./shapes/spend.ts";
+import * as shapes from "./shapes/activity.ts";
 
-const PAGE = 200;
 const ofOrganization = { org: id };
 const oneRequest = z.strictObject({ org: id, request: id });
 
@@ -71,7 +71,7 @@ export const requestsEndpoints = [
       csvFile({
         name: `activity-${org}-${query.range ?? query.from ?? "all"}`,
         columns: REQUEST_COLUMNS,
-        page: (cursor) => activityPage(reports, org, { ...query, cursor, limit: PAGE }),
+        page: (cursor) => activityPage(reports, org, { ...query, cursor, limit: PAGE_ROWS_MAX }),
       }),
   }),
   endpoint({
@@ -105,7 +105,7 @@ export const requestsEndpoints = [
     who: "activity.see",
     input: oneRequest,
     output: shapes.signedReceipt,
-    run: ({ input }, { reports }) => signedReceiptOf(reports, input.org, input.request),
+    run: ({ input }, { reports }) => receiptOfRequest(reports, input.org, input.request),
   }),
   endpoint({
     target: "GET /app/v1/operator/requests",
@@ -130,7 +130,7 @@ export const requestsEndpoints = [
         },
         page: (cursor) =>
           find === undefined
-            ? requestsOfAll(reports, { ...query, cursor, limit: PAGE })
+            ? requestsOfAll(reports, { ...query, cursor, limit: PAGE_ROWS_MAX })
             : requestsFoundBy(reports, find, query.org),
       }),
   }),

@@ -1,12 +1,12 @@
 // The audit log: an organization's for its members, everybody's for operators.
 import type { z } from "zod";
+import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { type AuditSight, auditPage } from "../reporting/audit-rows.ts";
 import { type CsvFile, csvFile } from "./csv.ts";
 import { endpoint, type PersonCaller } from "./endpoint.ts";
 import { auditList, auditQuery } from "./shapes/alerts.ts";
 import { id } from "./shapes/fields.ts";
 
-const PAGE = 200;
 const ALL: AuditSight = { only: null, platform: true };
 const ofOrganization = auditQuery.extend({ org: id });
 
@@ -28,7 +28,10 @@ export const auditLogEndpoints = [
     output: "csv",
     run: ({ input: { org, ...query }, caller }, { reports }) =>
       fileOf(`audit-${org}`, (cursor) =>
-        auditPage(reports, org, { query: { ...query, cursor, limit: PAGE }, sight: sightOf(caller) }),
+        auditPage(reports, org, {
+          query: { ...query, cursor, limit: PAGE_ROWS_MAX },
+          sight: sightOf(caller),
+        }),
       ),
   }),
   endpoint({
@@ -45,7 +48,7 @@ export const auditLogEndpoints = [
     output: "csv",
     run: ({ input }, { reports }) =>
       fileOf(nameOf(input), (cursor) =>
-        auditPage(reports, null, { query: { ...input, cursor, limit: PAGE }, sight: ALL }),
+        auditPage(reports, null, { query: { ...input, cursor, limit: PAGE_ROWS_MAX }, sight: ALL }),
       ),
   }),
 ] as const;

@@ -1,5 +1,6 @@
 // Credits of one organization: what is left of them and why, open holds, the ledger, what was bought.
 import { z } from "zod";
+import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { billingSums, ledgerPage, openHolds, topUpsPage } from "../reporting/billing.ts";
 import { csvFile } from "./csv.ts";
 import { endpoint } from "./endpoint.ts";
@@ -7,7 +8,6 @@ import * as shapes from "./shapes/billing.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
 
 const PRESETS = ["10.000000000", "50.000000000", "200.000000000", "1000.000000000"];
-const PAGE = 200;
 const ofOrganization = { org: id };
 const organization = z.strictObject(ofOrganization);
 const page = shapes.pageQuery.extend(ofOrganization);
@@ -62,7 +62,7 @@ export const billingEndpoints = [
           requests: (row) => row.requests,
           hash: (row) => row.hash,
         },
-        page: (cursor) => ledgerPage(reports, org, { ...query, cursor, limit: PAGE }),
+        page: (cursor) => ledgerPage(reports, org, { ...query, cursor, limit: PAGE_ROWS_MAX }),
       }),
   }),
   endpoint({

@@ -1,5 +1,6 @@
 // Credits as operators give and return them, and the payments that bring them.
 import { z } from "zod";
+import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { creditsPage, refundableOf } from "../reporting/credits.ts";
 import { organizationNames } from "../reporting/organization-names.ts";
 import { type CsvFile, csvFile, type CsvTable } from "./csv.ts";
@@ -186,7 +187,6 @@ export const paymentsEndpoints = [
 ] as const;
 
 type Asked = z.output<typeof shapes.creditsQuery>;
-const PAGE = 200;
 
 /** The same filter as the list; a column is a field of its rows. */
 const fileOf = <Row>(
@@ -202,7 +202,7 @@ const fileOf = <Row>(
   csvFile({
     name: `${what}-${org ?? "all"}`,
     columns,
-    page: (cursor) => read({ org, cursor, limit: PAGE }),
+    page: (cursor) => read({ org, cursor, limit: PAGE_ROWS_MAX }),
   });
 
 async function eventsOf(rooms: Rooms, asked: Asked): Promise<z.output<typeof shapes.paymentEventRowList>> {

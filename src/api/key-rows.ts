@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { allows } from "../domain/allowed-models.ts";
 import { formatUsd, maxUsd, minUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../domain/money.ts";
+import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { allowance } from "../domain/roles.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { printTime } from "../domain/print.ts";
@@ -34,13 +35,12 @@ export async function keyRowOf(rooms: Rooms, at: KeyAt, caller: PersonCaller): P
   return shown;
 }
 
-const PAGE = 50;
 const LOOKED_AT_ONCE = 500;
 
 /** A page of its keys, the newest first; a state that follows from what was spent is looked for key by key among the live ones. */
 export async function keysPage(
   rooms: Rooms,
-  { org, cursor, limit = PAGE, by, ...filters }: z.output<typeof keysQuery> & { org: string },
+  { org, cursor, limit = PAGE_ROWS, by, ...filters }: z.output<typeof keysQuery> & { org: string },
   caller: PersonCaller,
 ): Promise<Pick<z.output<typeof keyList>, "data" | "next_cursor">> {
   const { reports, operator } = rooms;

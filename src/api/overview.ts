@@ -2,7 +2,7 @@
 import { overviewOf } from "../reporting/overview.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
-import * as shapes from "./shapes/spend.ts";
+import * as shapes from "./shapes/overview.ts";
 
 export const overviewEndpoints = [
   endpoint({

@@ -2,6 +2,7 @@
 import { DAY_MS } from "../domain/durations.ts";
 import { z } from "zod";
 import type { Actor } from "../domain/actor.ts";
+import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { printTime } from "../domain/print.ts";
 import { mailReset } from "../operator/reset-mail.ts";
@@ -15,15 +16,13 @@ import * as shapes from "./shapes/people.ts";
 import * as inputs from "./shapes/record-inputs.ts";
 import { personListSchema, resetLinkSchema } from "./shapes/records.ts";
 
-const PAGE = 50;
-
 export const peopleEndpoints = [
   endpoint({
     target: "GET /app/v1/operator/people",
     who: "operate",
     input: shapes.peopleQuery,
     output: shapes.operatorPersonList,
-    run: async ({ input: { search = "", cursor, limit = PAGE } }, rooms) => {
+    run: async ({ input: { search = "", cursor, limit = PAGE_ROWS } }, rooms) => {
       const asked = { after: personCursor(cursor) ?? "", search, most: limit + 1 };
       const found = await rooms.people.accountsAfter(asked);
       const people = found.slice(0, limit);

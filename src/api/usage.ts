@@ -11,7 +11,7 @@ import { usageListSchema } from "./shapes/records.ts";
 import { usageRecordsQuery } from "./shapes/record-inputs.ts";
 import { holds, holdsQuery } from "./shapes/holds.ts";
 import { savings, savingsQuery } from "./shapes/savings.ts";
-import * as shapes from "./shapes/spend.ts";
+import * as shapes from "./shapes/usage.ts";
 
 const ofOrganization = z.strictObject({ org: id });
 const usageQuery = shapes.usageQuery.extend({ org: id });

@@ -2,6 +2,8 @@
 // anything listens. A complaint names the field's path, where it was set, and stops the start (S11).
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { isJsonObject } from "../domain/read-value.ts";
+import { messageOf } from "../lib/message.ts";
 import type { ProviderKind } from "../providers/kind.ts";
 import { PROVIDER_KINDS } from "../providers/kinds.ts";
 import { describePlace, readIssues, settingError } from "./complaint.ts";
@@ -51,7 +53,7 @@ export function findStore(input: ConfigInput): Pick<Config, "dataDir" | "databas
   const path = settingsPath(input);
   const file = path === null ? NO_FILE : readSettings(path, input.env);
   const concerns = ([first]: Path): boolean => first === undefined || OF_STORE.includes(String(first));
-  const values = isGroup(file.values)
+  const values = isJsonObject(file.values)
     ? Object.fromEntries(Object.entries(file.values).filter(([name]) => concerns([name])))
     : file.values;
   const env = Object.fromEntries(
@@ -60,9 +62,6 @@ export function findStore(input: ConfigInput): Pick<Config, "dataDir" | "databas
   const problems = file.problems.filter((problem) => concerns(problem.path));
   return checked({ ...input, env }, path, { ...file, values, problems });
 }
-
-const isGroup = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** `path`: of the file; null where there is none. */
 function checked(input: ConfigInput, path: string | null, file: SettingsFile): Config {
@@ -126,8 +125,6 @@ function readSettings(path: string, env: ConfigInput["env"]): SettingsFile {
   try {
     return parseSettingsFile(readFileSync(path, "utf8"), env);
   } catch (error) {
-    throw new ConfigError([
-      `${path}: cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    ]);
+    throw new ConfigError([`${path}: cannot be read: ${messageOf(error)}`]);
   }
 }

@@ -5,6 +5,7 @@ declare const nano: unique symbol;
 /** An amount in nano-USD; may be negative only where a difference is meant. */
 export type NanoUsd = bigint & { readonly [nano]: "usd" };
 
+/** A whole number of nano-USD as money. It checks nothing: for amounts that were read or computed as such. */
 export const nanoUsd = (amount: bigint): NanoUsd => amount as NanoUsd;
 export const ZERO_USD = nanoUsd(0n);
 export const NANO_PER_USD = 1_000_000_000n;

@@ -19,6 +19,7 @@ const ECHO_LENGTH = 64;
 /** Words that some clients take for a rate limit wherever they stand (wire.md §4.3). */
 const MISREAD = /429|rate.?limit/i;
 
+/** Neither a list nor null. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -47,9 +48,11 @@ export function refuse(code: RefusalCode, at: Place, step: string | number, text
   return new Refusal(code, `${MISREAD.test(param) ? "This field" : `\`${param}\``} ${text}`, { param });
 }
 
+/** The refusal of a value that is none of what the field takes. */
 export const invalid = (at: Place, step: string | number, text: string): Refusal =>
   refuse("invalid_request", at, step, text);
 
+/** Each of these throws a `Refusal` of the field for a value of another type. */
 export function readObject(value: unknown, at: Place, step: string | number): JsonObject {
   if (isJsonObject(value)) return value;
   throw invalid(at, step, `must be an object, ${found(value)}.`);

@@ -4,8 +4,6 @@ import { EVIDENCE } from "./gateway-object.ts";
 import { z } from "zod";
 import { classCountsShape, ratesShape } from "./class-shapes.ts";
 
-/** `typ` of the JWS, so that no other signed document of ours passes for a receipt. */
-export const RECEIPT_TYPE = "gw-receipt+jwt";
 export const RECEIPT_ISSUER = "tollgate";
 export const RECEIPT_ALGORITHM = "EdDSA";
 

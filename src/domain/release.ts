@@ -4,8 +4,9 @@ import type { Tier } from "./gateway-object.ts";
 import type { Price, PublishedPrice } from "./price.ts";
 
 export type TokenizerName = "o200k_base" | "cl100k_base" | "bytes";
-/** State of a route, worst first: disabled > stale > unhealthy > live. */
-export type RouteState = "live" | "unhealthy" | "stale" | "disabled";
+/** How a route stands, the nearest to serving first (interfaces.md §4). */
+export const ROUTE_STATES = ["live", "unhealthy", "stale", "disabled"] as const;
+export type RouteState = (typeof ROUTE_STATES)[number];
 
 /** A manifest that keeps every rule, with its defaults filled in. Wire names; the rules are in `releases/manifest.ts`. */
 export interface Manifest {

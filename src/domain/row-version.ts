@@ -33,6 +33,7 @@ export type Edited<Row extends EditedRow> = Record<(typeof EDITED)[Row][number],
 
 const LENGTH = 16;
 
+/** 16 characters: the same for the same values, on every gateway and in every version of this program. */
 export function versionOf<Row extends EditedRow>(row: Row, record: Edited<Row>): string {
   const fields: readonly (keyof Edited<Row>)[] = EDITED[row];
   const all = fields.map((field) => record[field] as Value);
@@ -54,6 +55,7 @@ export function checkVersion(named: string, present: string): void {
   if (isStale(named, present)) throw changedMeanwhile();
 }
 
+/** Read anew, the change may still hold. */
 export const changedMeanwhile = (): OperatorRefusal =>
   new OperatorRefusal(
     "changed_meanwhile",

@@ -3,13 +3,8 @@
 import type { Credential } from "../domain/credential.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { AdmissionRequest, AdmissionDecision, Ledger, Lowering, Shortage } from "../ledger/ledger.ts";
-import {
-  claimOf,
-  type PreparedRequest,
-  type PreparePorts,
-  routedAgain,
-  wantedOf,
-} from "./prepared-request.ts";
+import { claimOf, wantedOf } from "./admission-request.ts";
+import { type PreparedRequest, type PreparePorts, routedAgain } from "./prepared-request.ts";
 import { countPrompt, onlyTheBoundRefused } from "./count-prompt.ts";
 import { roomOf } from "./answer-room.ts";
 import type { Incoming } from "./incoming.ts";

@@ -17,7 +17,8 @@ import { credentialOf } from "./credential.ts";
 import type { Candidate } from "./hold.ts";
 import type { Incoming } from "./incoming.ts";
 import { type PreviewPorts, withoutTrials } from "./preview.ts";
-import { admissionRequestOf, prepareRequest } from "./prepared-request.ts";
+import { admissionRequestOf } from "./admission-request.ts";
+import { prepareRequest } from "./prepared-request.ts";
 
 export interface CountTokensPorts extends PreviewPorts {
   limits: Pick<Concurrency, "refusal">;

@@ -1,8 +1,10 @@
 // A provider's failure, told to the client (wire.md §8.3). Provider texts never pass through: they may hold keys,
 // hosts, or words that clients match on.
-import { Refusal } from "../domain/refusals.ts";
+import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { Failure } from "../providers/failure.ts";
 
+/** Where the provider names none. */
+const RETRY_AFTER_MS = 1_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 const again = "Send the request again; nothing was charged.";
 const unproven =
@@ -29,80 +31,72 @@ const BROKEN_BY: Partial<Record<Failure["reason"], string>> = {
 
 /** The refusal for a request that failed before anything was delivered. `retry` only with proof of non-execution. */
 export function refusalOf(failure: Failure): Refusal {
-  const proven = failure.executed === "no";
   switch (failure.reason) {
     case "context_length":
-      return new Refusal(
+      return ofRequest(
         "context_length_exceeded",
         "The provider counts more tokens in this request than its context window holds. Shorten the messages or lower max_tokens.",
-        {
-          param: "messages",
-        },
       );
     case "content_filter":
-      return new Refusal(
+      return ofRequest(
         "content_filter",
         "The provider refused this prompt under its content policy. Change the messages.",
-        { param: "messages" },
       );
     case "connect_timeout":
-      return new Refusal(
-        "provider_timeout",
-        `The provider could not be reached in time. ${proven ? again : unproven}`,
-        {
-          retry: proven,
-          retryAfterMs: 1000,
-        },
-      );
-    case "timeout":
-    case "deadline":
-      return new Refusal(
-        "provider_timeout",
-        `The provider did not answer in time. ${unproven} For long answers use stream: true.`,
-        { retry: false },
-      );
+      return byProof(failure, "The provider could not be reached in time.", {
+        code: "provider_timeout",
+        retryAfterMs: RETRY_AFTER_MS,
+      });
     case "connect":
     case "rate_limited":
     case "unavailable":
-      return new Refusal(
+      return byProof(failure, "The provider cannot take the request right now.", {
+        retryAfterMs: Math.min(failure.upstream.retryAfterMs ?? RETRY_AFTER_MS, MAX_RETRY_AFTER_MS),
+      });
+    case "stopped":
+      return byProof(failure, "The gateway stopped before the answer was there.");
+    case "server":
+    case "broken":
+    case "aborted":
+      return byProof(failure, "The provider failed.");
+    case "timeout":
+    case "deadline":
+      return notAgain(
+        "provider_timeout",
+        `The provider did not answer in time. ${unproven} For long answers use stream: true.`,
+      );
+    case "no_answer":
+      return notAgain(
         "provider_error",
-        `The provider cannot take the request right now. ${proven ? again : unproven}`,
-        {
-          retry: proven,
-          retryAfterMs: Math.min(failure.upstream.retryAfterMs ?? 1000, MAX_RETRY_AFTER_MS),
-        },
+        `The model gave no answer: a tool call that it could not write, or fewer choices than n. ${unproven}`,
       );
     case "rejected":
     case "account":
     case "quota":
-      return new Refusal(
+      return notAgain(
         "provider_error",
         "The provider did not accept the request from this gateway. Nothing was charged; the operator has been told.",
-        { retry: false },
       );
-    case "stopped":
-      return new Refusal(
-        "provider_error",
-        `The gateway stopped before the answer was there. ${proven ? again : unproven}`,
-        {
-          retry: proven,
-        },
-      );
-    case "no_answer":
-      return new Refusal(
-        "provider_error",
-        `The model gave no answer: a tool call that it could not write, or fewer choices than n. ${unproven}`,
-        { retry: false },
-      );
-    case "server":
-    case "broken":
-    case "aborted":
-      return new Refusal("provider_error", `The provider failed. ${proven ? again : unproven}`, {
-        retry: proven,
-      });
     default: {
       const never: never = failure.reason;
       throw new Error(`failure without a refusal: ${String(never)}`);
     }
   }
 }
+
+/** The provider's word on what was asked: another request would do. */
+const ofRequest = (code: RefusalCode, message: string): Refusal =>
+  new Refusal(code, message, { param: "messages" });
+
+/** To be sent again where the failure proves that nothing ran. */
+function byProof(
+  { executed }: Failure,
+  happened: string,
+  { code = "provider_error", ...extras }: { code?: RefusalCode; retryAfterMs?: number } = {},
+): Refusal {
+  const retry = executed === "no";
+  return new Refusal(code, `${happened} ${retry ? again : unproven}`, { retry, ...extras });
+}
+
+const notAgain = (code: RefusalCode, message: string): Refusal =>
+  new Refusal(code, message, { retry: false });

@@ -8,7 +8,7 @@ import { parseRequestJson } from "../domain/parse-json.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
 import type { Tier } from "../domain/gateway-object.ts";
-import type { AdmissionRequest, AdmissionPlan, KeyTerms } from "../ledger/ledger.ts";
+import type { KeyTerms } from "../ledger/ledger.ts";
 import type { Pacer } from "../limits/pacer.ts";
 import { promptBound, quote, type Quote } from "../pricing/quote.ts";
 import type { Provider } from "../providers/provider.ts";
@@ -264,47 +264,6 @@ export function askedOf({ model, request, wanted, counted: exact }: PreparedRequ
   const outputTokens = outputTokensMax * request.n;
   return { model, stream, bounds: { promptTokens: promptTokensMax, counted: exact, outputTokens, hold } };
 }
-
-/** The question that COMMIT 1 answers. */
-export function admissionRequestOf(
-  ports: PreparePorts,
-  prepared: PreparedRequest,
-  by: Pick<AdmissionRequest, "requestId" | "credential" | "lowerings">,
-): AdmissionRequest {
-  return { ...by, claim: claimOf(prepared), asked: wantedOf(ports, prepared) };
-}
-
-export const claimOf = ({ fingerprint, idempotency }: PreparedRequest): AdmissionRequest["claim"] =>
-  fingerprint === null ? null : { idempotencyKey: idempotency.value, fingerprint };
-
-/** What is asked for: a plan, or the refusal that was met before there could be one. */
-export function wantedOf(ports: PreparePorts, prepared: PreparedRequest): AdmissionRequest["asked"] {
-  const { wanted } = prepared;
-  return "refusal" in wanted
-    ? { kind: "refusal", ...wanted }
-    : { kind: "plan", plan: planOf(ports, prepared, wanted) };
-}
-
-function planOf(ports: PreparePorts, prepared: PreparedRequest, quoted: Quote): AdmissionPlan {
-  const { request } = prepared;
-  const [first] = quoted.releases;
-  if (request === null || first === undefined) throw new Error("a quote without a request");
-  return {
-    model: request.model,
-    tier: first.tier,
-    requiresPaid: quoted.releases.some(isForPaying),
-    routes: quoted.releases,
-    hold: quoted.hold,
-    promptBound: quoted.promptTokensMax,
-    outputBound: quoted.outputTokensMax * request.n,
-    outputMaximum: quoted.outputTokensMax,
-    stream: request.stream,
-    surface: prepared.surface,
-    timeoutMs: request.stream ? ports.timeouts.streamMs : ports.timeouts.answerMs,
-  };
-}
-
-const isForPaying = ({ requiresPaid }: Release): boolean => requiresPaid;
 
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;

@@ -8,13 +8,8 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Release } from "../domain/release.ts";
 import type { RouteSeeker } from "../releases/route-table.ts";
 import { affordableMaxTokens, type Quote } from "../pricing/quote.ts";
-import {
-  admissionRequestOf,
-  boundOver,
-  prepareRequest,
-  type PreparedRequest,
-  type PreparePorts,
-} from "./prepared-request.ts";
+import { admissionRequestOf } from "./admission-request.ts";
+import { boundOver, prepareRequest, type PreparedRequest, type PreparePorts } from "./prepared-request.ts";
 import { countPrompt, onlyTheBoundRefused } from "./count-prompt.ts";
 import { credentialOf } from "./credential.ts";
 import type { Incoming } from "./incoming.ts";

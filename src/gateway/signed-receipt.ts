@@ -2,15 +2,19 @@
 // alike and `/.well-known/jwks.json` of any of them verifies (specification 2.2, 8).
 import { createPrivateKey, hkdfSync } from "node:crypto";
 import { calculateJwkThumbprint, importJWK, type JWK, SignJWT } from "jose";
-import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, RECEIPT_TYPE, type ReceiptJson } from "../domain/receipt.ts";
+import { RECEIPT_TYPE } from "../domain/document-types.ts";
+import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, type ReceiptJson } from "../domain/receipt.ts";
 import { formatUsd, subUsd } from "../domain/money.ts";
+import { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
 import { printClassCounts } from "../domain/token-classes.ts";
 import { DAMAGED, printTime } from "../domain/print.ts";
 import { lastTold } from "../ledger/last-told.ts";
+import type { Reader } from "../ledger/ledger.ts";
 import type { RequestRecord } from "../ledger/records.ts";
-import { UnreadableRecord } from "../ledger/unreadable.ts";
+import { missingRelease, UnreadableRecord } from "../ledger/unreadable.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
+import { readRelease } from "../registry/releases.ts";
 import { printGateway, receiptOfRecord } from "./receipt.ts";
 
 export interface ReceiptSigner {
@@ -37,6 +41,26 @@ export function receiptSigner(dataKey: Uint8Array): ReceiptSigner {
       return { receipt, jws };
     },
   };
+}
+
+export interface ReceiptPorts {
+  ledger: Reader;
+  receipts: Pick<ReceiptSigner, "sign">;
+}
+
+/** What whoever may see a request is given of it. Throws `Refusal` while it runs, `UnreadableRecord` without its release. */
+export async function signedReceiptOf(
+  { ledger, receipts }: ReceiptPorts,
+  record: RequestRecord,
+): Promise<{ object: "receipt"; id: string; jws: string; receipt: ReceiptJson }> {
+  if (record.state === "running")
+    throw new Refusal("receipt_not_ready", "This request still runs. Ask again when it has ended.", {
+      retryAfterMs: 1000,
+    });
+  const release = await readRelease(ledger, record.releaseDigest);
+  if (release === null) throw missingRelease(record.requestId);
+  const { receipt, jws } = await receipts.sign(record, release);
+  return { object: "receipt", id: record.requestId, jws, receipt };
 }
 
 /** RFC 8410: an Ed25519 private key is this and its 32 bytes. */

@@ -6,7 +6,7 @@ import { messages } from "../gateway/formats/messages/messages.ts";
 import { responses } from "../gateway/formats/responses/responses.ts";
 import type { Handler } from "./context.ts";
 import { type QuestionPorts, questionOf } from "./question.ts";
-import { withIds } from "./reply.ts";
+import { unkeptHeaders, withIds } from "./reply.ts";
 
 interface CountedSurface {
   /** Reads what is counted, and prints refusals. */
@@ -40,8 +40,8 @@ export function tokenCounts(
     format,
     handler: async (context) => {
       const tokens = await counts.count(questionOf(format, context, ports));
-      const headers = { "content-type": "application/json", "cache-control": "no-store" };
-      return new Response(print(tokens), { headers: withIds(headers, format, context.requestId) });
+      const headers = withIds(unkeptHeaders(context.requestId), format, context.requestId);
+      return new Response(print(tokens), { headers });
     },
   }));
 }

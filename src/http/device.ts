@@ -12,6 +12,7 @@ import { parseJson } from "../domain/parse-json.ts";
 import type { ApiHandler } from "./api/handler.ts";
 import { type BodyTerms, readJsonBody, strangersRoom } from "./body.ts";
 import { readFields } from "./read-fields.ts";
+import { unkeptHeaders } from "./reply.ts";
 import type { Uploads } from "../limits/uploads.ts";
 
 const BODY_BYTES = 4 * 1024;
@@ -56,10 +57,5 @@ const reply = (
 ): Response =>
   new Response(JSON.stringify(answer), {
     status,
-    headers: {
-      "content-type": "application/json",
-      "cache-control": "no-store",
-      "x-request-id": requestId,
-      "x-content-type-options": "nosniff",
-    },
+    headers: { ...unkeptHeaders(requestId), "x-content-type-options": "nosniff" },
   });

@@ -9,6 +9,7 @@ import { requestIdIn } from "../lib/id.ts";
 import { printGateway, receiptOfRecord } from "../gateway/receipt.ts";
 import type { Handler } from "./context.ts";
 import { withKey } from "./inference-door.ts";
+import { replyPrinted } from "./reply.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
 import { readRelease } from "../registry/releases.ts";
 import { readRequest } from "../registry/requests.ts";
@@ -20,15 +21,9 @@ export interface GenerationPorts {
 }
 
 export const generation = (ports: GenerationPorts): Handler =>
-  withKey(ports.ledger, async (context, key) => {
-    return new Response(await printed(ports, key, context.query.get("id")), {
-      headers: {
-        "content-type": "application/json",
-        "cache-control": "no-store",
-        "x-request-id": context.requestId,
-      },
-    });
-  });
+  withKey(ports.ledger, async (context, key) =>
+    replyPrinted(context, await printed(ports, key, context.query.get("id"))),
+  );
 
 async function printed(on: GenerationPorts, key: KeyRecord, id: string | null): Promise<string> {
   const { ledger } = on;

@@ -7,7 +7,7 @@ import type { ShownIn } from "../domain/credential.ts";
 import { parseUsd } from "../domain/money.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { REQUEST_FIELDS } from "../domain/request-fields.ts";
-import type { Release, RouteState } from "../domain/release.ts";
+import { type Release, ROUTE_STATES, type RouteState } from "../domain/release.ts";
 import { printTime } from "../domain/print.ts";
 import { puttingOut } from "../gateway/prepared-request.ts";
 import { VERSION_HEADER } from "../gateway/formats/messages/beta-names.ts";
@@ -120,8 +120,6 @@ async function modelsOf({ ledger, routeTable }: ModelsPorts, key: KeyRecord): Pr
   }));
 }
 
-const NEAREST_TO_LIVE: readonly RouteState[] = ["live", "unhealthy", "stale", "disabled"];
-
 function wireModel(listed: ListedModel): unknown {
   const { model: id, createdAtMs, routes } = listed;
   const release = firstOf(listed);
@@ -148,7 +146,7 @@ function wireModel(listed: ListedModel): unknown {
     supported_parameters: supportedParameters(release),
     tier: release.tier,
     requires_paid: release.requiresPaid,
-    state: NEAREST_TO_LIVE.find((state) => routes.some((route) => route.state === state)) ?? "disabled",
+    state: ROUTE_STATES.find((state) => routes.some((route) => route.state === state)) ?? "disabled",
     routes: routes.map((route) => wireRoute(route, release)),
   };
 }

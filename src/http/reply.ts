@@ -10,13 +10,20 @@ import type { HttpContext } from "./context.ts";
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
+/** Of a JSON answer that nobody may keep. */
+export const unkeptHeaders = (requestId: string): Record<string, string> => ({
+  ...JSON_HEADERS,
+  "cache-control": "no-store",
+  "x-request-id": requestId,
+});
+
 /** A JSON answer of a free endpoint; never cached. */
-export function replyJson(context: HttpContext, value: unknown, status = 200): Response {
-  return new Response(JSON.stringify(value), {
-    status,
-    headers: { ...JSON_HEADERS, "cache-control": "no-store", "x-request-id": context.requestId },
-  });
-}
+export const replyJson = (context: HttpContext, value: unknown): Response =>
+  replyPrinted(context, JSON.stringify(value));
+
+/** The same of one that is JSON text already. */
+export const replyPrinted = ({ requestId }: Pick<HttpContext, "requestId">, json: string): Response =>
+  new Response(json, { headers: unkeptHeaders(requestId) });
 
 /** What an error answer needs of a surface. What is no surface speaks like chat completions. */
 export type ErrorFormat = Pick<Format, "printError" | "idHeader" | "clientHeader">;
@@ -66,7 +73,7 @@ export function replyOperatorRefusal(requestId: string, refusal: OperatorRefusal
   const error = { message, type, param, code, request_id: requestId, ...(step !== null && { step }) };
   return new Response(JSON.stringify({ error }), {
     status,
-    headers: { ...JSON_HEADERS, "cache-control": "no-store", "x-request-id": requestId },
+    headers: unkeptHeaders(requestId),
   });
 }
 

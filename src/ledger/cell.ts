@@ -5,6 +5,9 @@ import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 /** SQLite has no booleans: 1 and 0. */
 export type Cell = bigint | string | Uint8Array | boolean | null;
 
+// None of these looks at what is there: a column has one type in both stores, and `LOAD` names it.
+
+/** A count or a time. */
 export const int = (cell: Cell | undefined): number => Number(cell as bigint);
 export const money = (cell: Cell | undefined): NanoUsd => nanoUsd(cell as bigint);
 export const text = (cell: Cell | undefined): string => cell as string;

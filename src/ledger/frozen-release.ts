@@ -6,6 +6,7 @@ import { freezeRelease } from "../domain/freeze-release.ts";
 import { nanoUsd } from "../domain/money.ts";
 import { hasClasses, exactPrice } from "../domain/price.ts";
 import type { Manifest, Release } from "../domain/release.ts";
+import { isJsonObject } from "../domain/read-value.ts";
 import { ask, type Query, type SqlRow, textOf } from "../store/sql.ts";
 import { readable, UnreadableRecord } from "./unreadable.ts";
 
@@ -43,12 +44,9 @@ function signedRelease(jws: string): Release {
 
 /** Whether all that was signed is stored. What it leaves out, because its field came later, is as it was frozen. */
 const agrees = (stored: unknown, signed: unknown): boolean =>
-  isObject(stored) && isObject(signed)
+  isJsonObject(stored) && isJsonObject(signed)
     ? Object.entries(signed).every(([name, value]) => agrees(stored[name], value))
     : Bun.deepEquals(stored ?? null, signed ?? null);
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const RATES = ["input", "cachedInput", "output", "requestMinimum"] as const;
 

@@ -4,7 +4,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { runsBeside } from "./commit/spool.ts";
+import { runsBeside } from "../lib/living-process.ts";
 
 interface Note {
   host: string;

@@ -29,6 +29,7 @@ export type CrashPoint =
 const [awaited, nth = "1"] = (process.env.TOLLGATE_CRASH_AT ?? "").split(":");
 let left = Number(nth);
 
+/** Ends the process here where a test asked for that. */
 export function crashPoint(point: CrashPoint): void {
   if (point !== awaited) return;
   left -= 1;

@@ -2,6 +2,7 @@
 // stops without a word: a failure is counted under the job's name, told once per run, and the job goes on
 // (docs/decisions/0020-one-bad-record.md). `setInterval` stands nowhere else in `src` (scripts/floors.ts).
 import { every, type Repeating } from "./every.ts";
+import { messageOf } from "./message.ts";
 
 /** A run that takes longer is told of: a job that waits for ever is as silent as one that died. */
 const LONG_RUN_MS = 10 * 60_000;
@@ -87,6 +88,5 @@ export class Jobs {
 /** For programs without a log: each failure is a line on stderr. */
 export const jobsOnStderr = (): Jobs =>
   new Jobs({
-    tell: (job, error) =>
-      void process.stderr.write(`${job}: ${error instanceof Error ? error.message : String(error)}\n`),
+    tell: (job, error) => void process.stderr.write(`${job}: ${messageOf(error)}\n`),
   });

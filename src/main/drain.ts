@@ -6,6 +6,9 @@ import type { EventStreams } from "../http/sse.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { within } from "../lib/within.ts";
 
+/** A gateway that leaves has been told to stop: `/readyz` is off, and until it drains everything is served. */
+export type Phase = "serving" | "leaving" | "draining";
+
 export interface DrainPorts {
   graceMs: number;
   /** Whoever told it to stop does not want to wait any longer. */

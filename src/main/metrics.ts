@@ -1,5 +1,6 @@
 // The metrics of this process: what is counted as requests end, and how things stand when somebody looks.
 import type { Config } from "../config/config.ts";
+import { ROUTE_STATES } from "../domain/release.ts";
 import { operationOf, providerNames } from "../domain/telemetry-names.ts";
 import type { Hold, NoteResolved } from "../gateway/hold.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -32,7 +33,6 @@ export interface OpenMetrics {
 }
 
 const DRIFT_EVERY_MS = 600_000;
-const STATES = ["live", "unhealthy", "stale", "disabled"] as const;
 /** What was thrown where nobody waits for it (`jobs.ts`). */
 const STRAYS = ["unhandled_rejection", "uncaught_exception"];
 const OUTCOMES = ["answered", "bad_request", ...CALL_FAILURES];
@@ -112,7 +112,7 @@ function stateFigures(
   drift: StateFigures["drift"],
 ): StateFigures {
   return {
-    states: STATES,
+    states: ROUTE_STATES,
     circuits: CIRCUITS,
     routes: () => [
       ...releases.routeTable.standings().map(({ release, state, circuit }) => {

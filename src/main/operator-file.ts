@@ -2,6 +2,7 @@
 // (interfaces.md §2). A new key at each start; the one before is revoked, and its own when the gateway stops. In a store that
 // several gateways share the next start may have another directory: there a key lasts no longer than somebody renews it, so
 // that of a gateway that was killed ends by itself. Of several gateways in one directory one has the file; another one follows it.
+import { OPERATOR_FILE } from "../domain/data-files.ts";
 import { DAY_MS } from "../domain/durations.ts";
 import { byItself, START } from "../domain/actor.ts";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -16,7 +17,6 @@ import { type DirectoryLock, lockDirectory } from "../store/directory-lock.ts";
 import { StoreFailure } from "../store/store-failure.ts";
 import { createManagementKey, renewManagementKey, revokeManagementKey } from "../registry/management-keys.ts";
 
-const NAME = "operator.json";
 const LIVES_MS = DAY_MS;
 /** Often: a clock that is set right leaves the command line outside for so long at most. */
 const RENEW_EVERY_MS = 600_000;
@@ -110,20 +110,20 @@ export async function renewOperatorKey({
   ledger,
   dataDir,
 }: Pick<OperatorFileOn, "ledger" | "dataDir">): Promise<void> {
-  const id = keyIdIn(join(dataDir, NAME));
+  const id = keyIdIn(join(dataDir, OPERATOR_FILE));
   if (id !== null) await renewManagementKey(ledger, id, LIVES_MS);
 }
 
 /** The id of the new key. */
 async function write({ ledger, dataDir, shared }: OperatorFileOn, url: string): Promise<string> {
-  const file = join(dataDir, NAME);
+  const file = join(dataDir, OPERATOR_FILE);
   const previous = keyIdIn(file);
   const id = newId("mk");
   const { prefix, digest, value } = mintManagementKey(id);
   const actor = byItself(START);
   await createManagementKey(
     ledger,
-    { id, name: NAME, prefix, digest, ...(shared && { livesMs: LIVES_MS }) },
+    { id, name: OPERATOR_FILE, prefix, digest, ...(shared && { livesMs: LIVES_MS }) },
     actor,
   );
   // A new file, renamed into place: a reader sees the old key or the new one, and never somebody else's mode bits.

@@ -1,52 +1,24 @@
-// Connects the rooms and opens the port: the doors, what they share, and what is counted and told of them. Stop order is the
-// reverse.
+// Opens the port: the doors behind it, and what is counted and told of them. Stop order is the reverse.
 import type { Config } from "../config/config.ts";
 import { CallScopes } from "../gateway/call-scope.ts";
-import type { Format } from "../gateway/formats/format.ts";
-import { receiptSigner } from "../gateway/signed-receipt.ts";
 import { AccessLog } from "../http/access-log.ts";
 import { ClientAddress } from "../http/client-address.ts";
 import { Cors } from "../http/cors.ts";
-import { dashboardRoutes } from "../http/dashboard.ts";
-import { Router } from "../http/router.ts";
 import { type Listening, listen, type ServerOptions } from "../http/server.ts";
-import { surface } from "../http/surface.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Jobs } from "../lib/jobs.ts";
-import { type Log, written } from "../lib/log.ts";
-import { rateDefaultsOf } from "../limits/caller-limits.ts";
-import { openLimits } from "../limits/limits.ts";
-import { managementKeyUse } from "../operator/management-key-use.ts";
-import { RequestLog } from "../operator/request-log.ts";
-import { adminHandler } from "./admin.ts";
-import { completePorts } from "./complete.ts";
-import { dashboardApi } from "./dashboard-api.ts";
-import type { PeopleTerms } from "./dashboard-rooms.ts";
-import { dashboardAssets } from "./dashboard.ts";
-import { drain } from "./drain.ts";
-import type { Providers } from "./providers.ts";
-import type { Releases } from "./releases.ts";
-import { httpRoutes, type RoutePorts } from "./routes.ts";
-import { openServices, type Services } from "./services.ts";
-import type { OpenedStore } from "./store.ts";
-import { openWatching } from "./watching.ts";
+import { written } from "../lib/log.ts";
+import { type Doors, type DoorsOn, openDoors } from "./doors.ts";
+import { drain, type Phase } from "./drain.ts";
+import type { Services } from "./services.ts";
+import { openWatching, type Watching } from "./watching.ts";
 import type { Worker } from "./workers.ts";
 
 /** Above every limit of ours, whose refusals can be read; beyond it Bun answers a bare 413 (hardening.md §1). */
 const PARSER_BODY_BYTES = 64 * 1024 * 1024;
 
 /** What it is made of. */
-interface Rooms {
-  clock: Clock;
-  log: Log;
-  jobs: Jobs;
-  formats: readonly Format[];
+interface Rooms extends Omit<DoorsOn, "watching" | "callScopes" | "address" | "phase"> {
   worker: Worker | null;
-  peopleTerms: PeopleTerms;
   hurry?: AbortSignal;
-  store: OpenedStore;
-  providers: Providers;
-  releases: Releases;
 }
 
 /** A gateway that answers. */
@@ -59,158 +31,72 @@ interface Answering {
 
 /** Connects the rooms and opens the port. Throws `ListenFailure`, with every room closed again, where it cannot. */
 export async function openPort(config: Config, rooms: Rooms): Promise<Answering> {
-  const { clock, log, jobs, releases, providers, store } = rooms;
-  const { ledger, sql, dataKey } = store;
-  const address = (): string => addressOf(config, server.port);
-  const url = (): string => config.publicUrl ?? address();
-  /** Told to stop: `/readyz` is off, and until it drains everything is served as before. */
-  let leaving = false;
-  let draining = false;
-
-  const watching = openWatching(config, { clock, log, jobs, releases, store });
-  const { failed, streams, metrics, tracing, resolved } = watching;
-  const requestLog = new RequestLog(sql, clock, jobs);
-  const flushRequestLog = (): Promise<void> => requestLog.flush();
-
-  // What every door shares.
-  const limits = openLimits(config.limits, { clock, refused: (limit) => metrics.limitRefused(limit) });
-  const { uploads } = limits;
+  const { clock, log, store } = rooms;
+  const { drainDelayMs, stopGraceMs: graceMs } = config.limits;
+  let phase: Phase = "serving";
   const callScopes = new CallScopes();
-  const services = openServices(config, {
-    sql,
-    dataKey,
-    routeTable: releases.routeTable,
-    ledger,
-    clock,
-    address,
-    jobs,
-    people: () => api.people(),
+  const watching = openWatching(config, rooms);
+  const doors = openDoors(config, {
+    ...rooms,
+    watching,
+    callScopes,
+    address: () => addressOf(config, server.port),
+    phase: () => phase,
   });
-  const managementKeys = managementKeyUse({ ledger, people: () => api.people(), sql, clock, failed });
-
-  // The doors: `/v1` and the operator API, then the dashboard.
-  const routePorts: RoutePorts = {
-    formats: rooms.formats,
-    ledger,
-    managementKeys,
-    clock,
-    streams,
-    metrics,
-    routeTable: releases.routeTable,
-    complete: completePorts(config, {
-      ...rooms,
-      limits: limits.calls,
-      answers: limits.answers,
-      callScopes,
-      metrics,
-      failed,
-      resolved,
-    }),
-    receipts: receiptSigner(dataKey),
-    admin: adminHandler({
-      ledger,
-      sql,
-      clock,
-      uploads,
-      managementKeys,
-      publisher: releases.publisher,
-      receipts: receiptSigner(dataKey),
-      rateDefaults: rateDefaultsOf(config.limits),
-      payments: services.paymentService,
-      flushRequestLog,
-      people: () => api.people(),
-      url,
-    }),
-    payments: services.payments,
-    uploads,
-    bodyBytes: config.limits.bodyBytes,
-    streamIdleMs: config.limits.streamIdleMs,
-    leaving: () => leaving,
-    draining: () => draining,
-    noteHeldNothing: (entry) => requestLog.note(entry),
-    heldNothing: async (requestId) => {
-      await flushRequestLog();
-      // Loaded when it is asked for: what readers compile their queries with is large.
-      const { heldNothing } = await import("../reporting/held-nothing.ts");
-      return await heldNothing(sql, requestId);
-    },
-    overloaded: () => metrics.overloaded(),
-    refused: (code) => metrics.refused(code),
-    tracing,
-  };
-  const api = dashboardApi(config, {
-    ledger,
-    sql,
-    dataKey,
-    clock,
-    publisher: releases.publisher,
-    health: releases.health,
-    breakers: releases.breakers,
-    address,
-    uploads,
-    answerOn: (format) => surface(routePorts, format),
-    preview: routePorts.complete,
-    startedAtMs: clock.nowMs(),
-    streamsOpen: () => streams.size,
-    flushRequestLog,
-    forgotten: () => requestLog.forgotten,
-    overloadRefusals: () => metrics.overloadRefusals,
-    failedJobs: () => jobs.failures,
-    paymentService: services.paymentService,
-    alertService: services.alertService,
-    sendMail: services.sendMail,
-    peopleTerms: rooms.peopleTerms,
-  });
-
-  // The port.
-  const access = new AccessLog(log, clock, metrics);
+  const access = new AccessLog(log, clock, watching.metrics);
   const close = async (): Promise<void> => {
-    await services.stop();
-    await api.stop();
-    await requestLog.stop();
-    releases.stop();
-    await providers.stop();
+    await doors.stop();
+    rooms.releases.stop();
+    await rooms.providers.stop();
     await watching.stop();
     access.close();
     await written(log);
   };
-  const routes = [
-    ...httpRoutes(routePorts),
-    ...api.routes,
-    ...dashboardRoutes({ assets: dashboardAssets(config.dataDir) }),
-  ];
   const server: Listening = await listenOrClose(
-    {
-      ...config.listen,
-      share: rooms.worker,
-      clock,
-      failed,
-      refused: (code) => metrics.refused(code),
-      router: new Router(routes, () => `${url()}/v1`),
-      cors: new Cors(config.cors.origins, rooms.formats),
-      access,
-      clients: new ClientAddress(config.server.trustedProxies),
-      headerTimeoutMs: config.limits.headerTimeoutMs,
-      keepAliveMs: config.limits.keepAliveMs,
-      maxBodyBytes: PARSER_BODY_BYTES,
-    },
+    serverOptions(config, rooms, { watching, doors, access }),
     close,
   );
   const stop = async (): Promise<void> => {
-    leaving = true;
-    const { drainDelayMs, stopGraceMs: graceMs } = config.limits;
-    const running = callScopes.size;
-    log.info({ running, within_ms: drainDelayMs + graceMs }, "told to stop: answers that run may finish");
+    phase = "leaving";
+    log.info(
+      { running: callScopes.size, within_ms: drainDelayMs + graceMs },
+      "told to stop: answers that run may finish",
+    );
     const hurried = abortOf(rooms.hurry).then(() =>
       log.warn({ running: callScopes.size }, "told again: answers that run are cut"),
     );
     await Promise.race([Bun.sleep(drainDelayMs), hurried]);
-    draining = true;
-    await drain(server, { graceMs, hurried, callScopes, streams, ledger });
+    phase = "draining";
+    await drain(server, { graceMs, hurried, callScopes, streams: watching.streams, ledger: store.ledger });
     await close();
   };
-  return { server, services, stop };
+  return { server, services: doors.services, stop };
 }
+
+interface Behind {
+  watching: Watching;
+  doors: Doors;
+  access: AccessLog;
+}
+
+const serverOptions = (
+  { listen: at, cors, server, limits }: Config,
+  { clock, formats, worker }: Rooms,
+  { watching: { failed, metrics }, doors, access }: Behind,
+): ServerOptions => ({
+  ...at,
+  share: worker,
+  clock,
+  failed,
+  refused: (code) => metrics.refused(code),
+  router: doors.router,
+  cors: new Cors(cors.origins, formats),
+  access,
+  clients: new ClientAddress(server.trustedProxies),
+  headerTimeoutMs: limits.headerTimeoutMs,
+  keepAliveMs: limits.keepAliveMs,
+  maxBodyBytes: PARSER_BODY_BYTES,
+});
 
 /** Resolves when it is aborted; never without one. */
 const abortOf = (signal: AbortSignal | undefined): Promise<void> =>

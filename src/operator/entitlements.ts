@@ -13,7 +13,7 @@ import type { Transactions } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
 import { approve, type ApprovalPorts } from "./approval.ts";
-import { printList, printTime, printTimeOrNull } from "../domain/print.ts";
+import { printList } from "../domain/print.ts";
 import { readFutureTime } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import {
@@ -24,6 +24,7 @@ import {
   revokeEntitlement,
 } from "../registry/entitlements.ts";
 import { findOrganization } from "../registry/organizations.ts";
+import { printEntitlement } from "../reporting/entitlements.ts";
 
 interface EntitlementsPorts extends ApprovalPorts {
   ledger: Transactions;
@@ -75,15 +76,3 @@ const notRequested = ({ id, status }: EntitlementRecord): OperatorRefusal =>
     `The entitlement ${id} is ${status}; only a requested one can be approved. Request a new one.`,
     "id",
   );
-
-const printEntitlement = (record: EntitlementRecord): EntitlementJson => ({
-  id: record.id,
-  org: record.organizationId,
-  model: record.model,
-  project: record.project,
-  status: record.status,
-  requested_by: record.requestedBy,
-  approved_by: record.approvedBy,
-  created_at: printTime(record.createdAtMs),
-  expires_at: printTimeOrNull(record.expiresAtMs),
-});

@@ -2,7 +2,7 @@
 // Inputs passed their schema; `actor` is who does it (a management key's id) and is written to the audit log (S40).
 // Every method throws `Refusal` or `OperatorRefusal` and has changed nothing then.
 import type { EvidenceJson } from "../api/shapes/evidence.ts";
-import type { RequestListJson, RequestsQuery } from "../api/shapes/spend.ts";
+import type { RequestListJson, RequestsQuery } from "../api/shapes/activity.ts";
 import { findOrganization } from "../registry/organizations.ts";
 import { readRequest } from "../registry/requests.ts";
 import type { People } from "../people/people.ts";

@@ -3,7 +3,7 @@
 import type { ListJson, PersonJson, ResetLinkJson } from "../api/shapes/records.ts";
 import type { ResetPerson } from "../api/shapes/record-inputs.ts";
 import type { Actor } from "../domain/actor.ts";
-import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { notFound } from "../domain/unknown-record.ts";
 import { linkTo } from "../domain/links.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
 import type { People } from "../people/people.ts";
@@ -35,8 +35,7 @@ export const accounts = (on: AccountsPorts) => ({
     const people = await on.people();
     const found = await people.personNamed(wanted);
     const made = found === null ? null : await people.resetToken(found.id, actor.id);
-    if (found === null || made === null)
-      throw new OperatorRefusal("not_found", "There is no record of this id.", "person");
+    if (found === null || made === null) throw notFound("person");
     if (two_factor) await people.removeTwoFactor(found.id);
     const after = { two_factor_removed: two_factor };
     await on.note({ actor, action: "person.reset", organizationId: null, target: found.id, after });

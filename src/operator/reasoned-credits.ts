@@ -28,14 +28,7 @@ export const reasonedCredits = (on: ReasonedCreditsPorts) => ({
       throw new Refusal("invalid_request", "amount_usd must be above 0.", { param: "amount_usd" });
     const before = await on.operator.credits.show(org);
     const granted = await on.operator.credits.grant({ org, usd: amount_usd, kind, reference }, actor);
-    if (granted.credited)
-      await on.note({
-        actor,
-        action: "credits.reason",
-        organizationId: org,
-        target: reference,
-        after: { reason },
-      });
+    if (granted.credited) await noteReason(on, { org, reference, reason }, actor);
     return {
       org,
       reference: granted.reference,
@@ -51,15 +44,16 @@ export const reasonedCredits = (on: ReasonedCreditsPorts) => ({
     const { org } = await refundableOf(on, request);
     const before = await on.operator.credits.show(org);
     const done = await on.operator.credits.refund({ request, usd: amount_usd, reference }, actor);
-    if (done.refunded)
-      await on.note({
-        actor,
-        action: "credits.reason",
-        organizationId: org,
-        target: reference,
-        after: { reason },
-      });
+    if (done.refunded) await noteReason(on, { org, reference, reason }, actor);
     const { refunded, balance_usd: after_usd } = done;
     return { org, request, reference, refunded, before_usd: before.available_usd, after_usd };
   },
 });
+
+/** Why credits moved, beside their own line of the audit log. */
+const noteReason = (
+  { note }: Pick<ReasonedCreditsPorts, "note">,
+  { org, reference, reason }: { org: string; reference: string; reason: string },
+  actor: Actor,
+): Promise<void> =>
+  note({ actor, action: "credits.reason", organizationId: org, target: reference, after: { reason } });

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type * as catalogueShapes from "../api/shapes/catalogue.ts";
 import type { Actor } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { notFound } from "../domain/unknown-record.ts";
 import type { People } from "../people/people.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Transactions } from "../ledger/ledger.ts";
@@ -19,7 +20,7 @@ import { newId } from "../lib/id.ts";
 import { approve, secondPerson } from "./approval.ts";
 import { tooManyRequests } from "./entitlements.ts";
 import { readFutureTime } from "../domain/read.ts";
-import { type EntitlementPorts, entitlementOf, recordOf, unknown } from "../reporting/entitlements.ts";
+import { type EntitlementPorts, entitlementOf, recordOf } from "../reporting/entitlements.ts";
 
 interface ResearchPorts extends EntitlementPorts {
   clock: Clock;
@@ -49,7 +50,7 @@ export const research = (on: ResearchPorts) => ({
   },
   async withdraw(organizationId: string, id: string, actor: Actor): Promise<Entitlement> {
     const record = await recordOf(on, id);
-    if (record.organizationId !== organizationId) throw unknown();
+    if (record.organizationId !== organizationId) throw notFound("entitlement");
     if (record.status !== "requested") throw notRequested(record);
     await close(on, id, { outcome: "withdrawn", note: null }, actor);
     return await entitlementOf(on, id);
@@ -86,7 +87,7 @@ async function close(
   const closed = await (outcome === null
     ? endEntitlement(ledger, id, note, actor)
     : closeRequest(ledger, id, answer, actor));
-  if (closed === null) throw unknown();
+  if (closed === null) throw notFound("entitlement");
   if (!closed.ended) throw outcome === null ? alreadyEnded(closed.record) : notRequested(closed.record);
 }
 

@@ -15,6 +15,7 @@ import {
 } from "./driver.ts";
 import { NANO_PER_CENT, type PaymentMethod, type PaymentOrder } from "./order.ts";
 import { asStripeEvent, DISPUTES, readRefund, readStripeEvent, refundOf } from "./stripe-event.ts";
+import { messageOf } from "../lib/message.ts";
 
 export interface StripeSettings {
   /** `test`: money is pretended by the fake one; everything else is the same. */
@@ -278,7 +279,7 @@ function isForGood(error: unknown): error is Stripe.errors.StripeError {
 /** Stripe's messages name no secret: an invalid key is printed with all but its last characters starred out. */
 function failureOf(error: unknown): ServiceFailure {
   if (error instanceof ServiceFailure) return error;
-  const said = error instanceof Error ? error.message : String(error);
+  const said = messageOf(error);
   return new ServiceFailure(`Stripe did not take the call: ${said}`);
 }
 

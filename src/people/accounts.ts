@@ -118,7 +118,7 @@ export const accountPages = (
     const found = await rows(
       `SELECT u.id FROM "user" u
        WHERE u.email > CASE WHEN ?1 = '' THEN '' ELSE (SELECT last.email FROM "user" last WHERE last.id = ?1) END
-         AND ${namedLike("u", 2)}
+         AND ${namedLike(2)}
        ORDER BY u.email LIMIT ${most}`,
       after,
       ...likeOf(search),

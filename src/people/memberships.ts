@@ -45,7 +45,7 @@ function members({
       const rows = await store.rows(
         `SELECT m.* FROM membership m JOIN "user" u ON u.id = m."personId"
          WHERE m."organizationId" = ?1 AND (${JOINED} < ?2 OR (${JOINED} = ?2 AND m."personId" < ?3))
-           AND ${namedLike("u", 4)}
+           AND ${namedLike(4)}
          ORDER BY ${JOINED} DESC, m."personId" DESC LIMIT ${most}`,
         organizationId,
         after.atMs,

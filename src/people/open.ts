@@ -16,22 +16,15 @@ import { usageViews } from "./usage-views.ts";
 import { alreadyMember, memberships } from "./memberships.ts";
 import { operators } from "./operators.ts";
 import { organizationRules } from "./organization-rules.ts";
-import { type OidcProvider, openSignIn, passkeyHost, type Passwords, type SignIn } from "./sign-in.ts";
+import { openSignIn, passkeyHost, type SignIn, type SignInOptions } from "./sign-in.ts";
 import { openPeopleStore, type PeoplePlace, type PeopleStore } from "./store.ts";
 import { toldAway } from "../store/postgres-error.ts";
 import { Windows } from "../limits/window.ts";
 
-export interface PeopleOptions {
+export interface PeopleOptions extends Omit<SignInOptions, "store"> {
   place: PeoplePlace;
   /** That of its store: what one gateway claims, another finds claimed. */
   clock: Clock;
-  secret: string;
-  url: string;
-  origins: string[];
-  oidc: OidcProvider[];
-  signInsPerMinute: number;
-  /** scrypt where this is left out. */
-  passwords?: Passwords | undefined;
   /** A person, or the installation; null for one that opens nothing. */
   ownerOfManagementKey(id: string): Promise<string | null>;
 }

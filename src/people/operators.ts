@@ -1,6 +1,7 @@
 // Who operates the gateway. It has one operator always: nobody takes the role from themselves, and of two who take it
 // from each other the second one has none to act by.
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { notFound } from "../domain/unknown-record.ts";
 import type { People } from "./people.ts";
 import { LOST, OPERATORS, UNASKED } from "./authority.ts";
 import type { PeopleStore } from "./store.ts";
@@ -22,8 +23,7 @@ export function operators(
         throw new OperatorRefusal("conflict", "You cannot take the operator role from yourself.", "person");
       if ((await store.change(removal, personId, by)) === 0) {
         const [acting] = await store.rows(`SELECT 1 FROM "user" WHERE id = ?1 AND "operator" = TRUE`, by);
-        if (acting !== undefined)
-          throw new OperatorRefusal("not_found", "There is no record of this id.", "person");
+        if (acting !== undefined) throw notFound("person");
         throw new OperatorRefusal("role_not_permitted", "You are no operator any more.");
       }
       await endSessions(personId);

@@ -1,6 +1,7 @@
 // Roles given and taken away, and members removed, by those who may at that moment. An organization that has members keeps
 // at least one owner.
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { notFound } from "../domain/unknown-record.ts";
 import { mayGive, type Role } from "../domain/roles.ts";
 import { changedMeanwhile } from "../domain/row-version.ts";
 import { giversOf, LOST, UNASKED } from "./authority.ts";
@@ -21,7 +22,7 @@ export function rolesOfMembers(
     await store.change(LOST, personId);
     if (changed > 0) return;
     const row = await findMember(records, organizationId, personId);
-    if (row === null) throw unknownMember();
+    if (row === null) throw notFound("member");
     if (row.role !== from) throw changedMeanwhile();
     const acting = await findMember(records, organizationId, by);
     const roles = to === undefined ? [from] : [from, to];
@@ -66,6 +67,3 @@ const isThere = `(SELECT count(*) FROM kept WHERE "personId" = ?3) = 1`;
 
 const mayGiveAll = (standing: Role, roles: readonly Role[]): boolean =>
   roles.every((role) => mayGive(standing, role));
-
-const unknownMember = (): OperatorRefusal =>
-  new OperatorRefusal("not_found", "There is no record of this id.", "member");

@@ -4,15 +4,15 @@ import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createHmac } from "node:crypto";
+import { PEOPLE_FILE } from "../domain/data-files.ts";
 import { confirmCommits } from "../store/postgres-confirmed.ts";
 import { errorKind, toldAway } from "../store/postgres-error.ts";
 import { keepingSettings } from "../store/postgres-session.ts";
 import { openedFrom, privateFile } from "../store/private-file.ts";
 
-const FILE = "people.sqlite";
 const SCHEMA = "people";
 
-export const peopleFile = (dataDir: string): string => join(dataDir, FILE);
+export const peopleFile = (dataDir: string): string => join(dataDir, PEOPLE_FILE);
 
 export interface PeopleStore {
   /** What the sign-in library takes as its database. */

@@ -1,6 +1,7 @@
 // "Verify this charge": everything that a charge stands on, checked from the evidence alone, step by step. It asks nobody and
 // believes no sum: what is stated stands beside what was worked out. Runs in the browser and on the command line.
 import type { EvidenceJson } from "../api/shapes/evidence.ts";
+import { RECEIPT_TYPE, RELEASE_TYPE } from "../domain/document-types.ts";
 import { formatUsd, nanoUsd, subUsd, ZERO_USD } from "../domain/money.ts";
 import { exactPrice, type PublishedPrice } from "../domain/price.ts";
 import type { ReceiptJson } from "../domain/receipt.ts";
@@ -9,9 +10,6 @@ import { canCheck, openJws, sha256, signedBy, type PublicKey } from "./check-sig
 import { type CostLine, costLines } from "./cost-lines.ts";
 import { checkChain, checkEntries } from "./verify-entries.ts";
 import { chargeOfReceipt, countsOfReceipt, nanoOf } from "./receipt-price.ts";
-
-const RELEASE_TYPE = "gw-release+jwt";
-const RECEIPT_TYPE = "gw-receipt+jwt";
 
 /** What the reader sees elsewhere, and which has to be the same. */
 export interface Shown {

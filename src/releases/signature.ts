@@ -4,12 +4,12 @@ import { DAY_MS } from "../domain/durations.ts";
 import { printTime } from "../domain/print.ts";
 import { type CryptoKey, decodeJwt, decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
 import { z } from "zod";
+import { RELEASE_TYPE } from "../domain/document-types.ts";
 import type { Manifest } from "../domain/release.ts";
 import { parseManifest } from "./manifest.ts";
 import { ReleaseError } from "./release-error.ts";
 import { ALGORITHM, type ReleaseKey, type TrustedKeys } from "./release-key.ts";
 
-const TYPE = "gw-release+jwt";
 const ISSUER = "tollgate";
 /** A signer's clock may be this far ahead of ours. */
 const CLOCK_SKEW_MS = 300_000;
@@ -31,7 +31,7 @@ export function signRelease(
 ): Promise<string> {
   const issuedAt = Math.floor(nowMs / 1000);
   return new SignJWT({ ver: manifest.version, release: signed(manifest) })
-    .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
+    .setProtectedHeader({ alg: ALGORITHM, typ: RELEASE_TYPE, kid })
     .setIssuer(ISSUER)
     .setSubject(manifest.route)
     .setIssuedAt(issuedAt)
@@ -95,7 +95,8 @@ function headerOf(jws: string): string {
   const header = decodedHeader(jws);
   if (header.alg !== ALGORITHM)
     throw new ReleaseError("algorithm", `The release must be signed with ${ALGORITHM}.`);
-  if (header.typ !== TYPE) throw new ReleaseError("type", `The header's typ must be ${TYPE}.`);
+  if (header.typ !== RELEASE_TYPE)
+    throw new ReleaseError("type", `The header's typ must be ${RELEASE_TYPE}.`);
   if (typeof header.kid !== "string") throw new ReleaseError("unknown_key", "The header names no key (kid).");
   return header.kid;
 }
@@ -111,7 +112,7 @@ function decodedHeader(jws: string): ReturnType<typeof decodeProtectedHeader> {
 /** Time claims are checked by `checkClaims`, which knows what an expired release is good for; hence the epoch as now. */
 async function verifiedPayload(jws: string, key: CryptoKey): Promise<unknown> {
   try {
-    const options = { algorithms: [ALGORITHM], typ: TYPE, issuer: ISSUER, currentDate: new Date(0) };
+    const options = { algorithms: [ALGORITHM], typ: RELEASE_TYPE, issuer: ISSUER, currentDate: new Date(0) };
     return (await jwtVerify(jws, key, options)).payload;
   } catch (error) {
     if (error instanceof errors.JWSSignatureVerificationFailed)

@@ -1,5 +1,5 @@
 // How routes and models stand right now, as callers (`/v1/models`) and operators (`route list`) see them.
-import type { Release, RouteState } from "../domain/release.ts";
+import { type Release, ROUTE_STATES, type RouteState } from "../domain/release.ts";
 import type { RouteNames } from "../domain/route-names.ts";
 import type { RouteHealth } from "./health.ts";
 
@@ -40,12 +40,11 @@ export interface ModelStanding {
   routes: RouteStanding[];
 }
 
-/** Worst first (interfaces.md §4). */
-const STATES: readonly RouteState[] = ["disabled", "stale", "unhealthy", "live"];
+const placeOf = ({ state }: RouteStanding): number => ROUTE_STATES.indexOf(state);
 
 /** Of several routes the one nearest to live; the first of equals. */
 export function nearestToLive(routes: readonly RouteStanding[]): RouteStanding {
-  const [nearest] = routes.toSorted((a, b) => STATES.indexOf(b.state) - STATES.indexOf(a.state));
+  const [nearest] = routes.toSorted((a, b) => placeOf(a) - placeOf(b));
   if (nearest === undefined) throw new Error("a model without routes is not on the route table");
   return nearest;
 }

@@ -2,7 +2,7 @@
 // held nothing.
 import { type Expression, type ExpressionBuilder, sql, type SqlBool } from "kysely";
 import type { z } from "zod";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as activityShapes from "../api/shapes/activity.ts";
 import { FIRST_SURFACE } from "../domain/surfaces.ts";
 import { OWNER_LOST } from "../ledger/records.ts";
 import { from, when } from "../store/query.ts";
@@ -13,7 +13,7 @@ import { requestCursor } from "./cursors.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
 import type { Window } from "./windows.ts";
 
-export type ActivityQuery = z.output<typeof spendShapes.activityQuery>;
+export type ActivityQuery = z.output<typeof activityShapes.activityQuery>;
 
 const IN_REQUEST_LOG = new Set<string | undefined>(["refused", "replay"]);
 

@@ -1,6 +1,6 @@
 // How many requests of which state came when: the rows of the activity page, counted by hours or days.
 import { sql as fragment } from "kysely";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as activityShapes from "../api/shapes/activity.ts";
 import { ACTIVITY_STATES } from "../domain/activity-states.ts";
 import type { z } from "zod";
 import { printTime } from "../domain/print.ts";
@@ -11,7 +11,7 @@ import type { Sql } from "../store/sql.ts";
 import { asksRequestLog, asksRequests, type Filter, ofRequestLog, ofRequests } from "./activity-filter.ts";
 import { bucketOf, type Buckets, bucketsOf, printBuckets, startsOf } from "./usage-buckets.ts";
 
-type Histogram = z.output<typeof spendShapes.activityHistogram>;
+type Histogram = z.output<typeof activityShapes.activityHistogram>;
 
 export interface HistogramPorts {
   sql: Sql;
@@ -22,7 +22,7 @@ export interface HistogramPorts {
 export async function activityHistogram(
   on: HistogramPorts,
   organizationId: string,
-  query: z.output<typeof spendShapes.histogramQuery>,
+  query: z.output<typeof activityShapes.histogramQuery>,
 ): Promise<Histogram> {
   await on.flushRequestLog();
   const nowMs = on.clock.nowMs();

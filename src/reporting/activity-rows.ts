@@ -1,5 +1,5 @@
 // Rows of the activity page, from the ledger's requests and from the request log of those that held nothing.
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as activityShapes from "../api/shapes/activity.ts";
 import type { ActivityState } from "../domain/activity-states.ts";
 import type { z } from "zod";
 import { formatUsd, ZERO_USD } from "../domain/money.ts";
@@ -13,7 +13,7 @@ import { isSet, numberOrNull } from "../store/query.ts";
 import type { Tables } from "../store/tables.ts";
 import { askedOfRow } from "./held-nothing.ts";
 
-export type ActivityRow = z.output<typeof spendShapes.activityList>["data"][number];
+export type ActivityRow = z.output<typeof activityShapes.activityList>["data"][number];
 
 export const REQUEST_COLUMNS = [
   "request_id",

@@ -1,10 +1,11 @@
 // Activity: every request of an organization, newest first, refusals and replays included; one of them with its story.
+import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { requestIdIn } from "../lib/id.ts";
 import { readRelease } from "../registry/releases.ts";
 import { readRequest } from "../registry/requests.ts";
 import { missingRelease } from "../ledger/unreadable.ts";
-import { OperatorRefusal } from "../domain/operator-refusals.ts";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import { notFound } from "../domain/unknown-record.ts";
+import type * as activityShapes from "../api/shapes/activity.ts";
 import type { ActivityState } from "../domain/activity-states.ts";
 import type { z } from "zod";
 import { plainWordsOf } from "../domain/refusal-words.ts";
@@ -37,7 +38,7 @@ import type { LabelBook } from "./labels.ts";
 import { refusalStory } from "./refusal-story.ts";
 import { windowIfAsked } from "./windows.ts";
 
-type Detail = z.output<typeof spendShapes.activityDetail>;
+type Detail = z.output<typeof activityShapes.activityDetail>;
 
 export interface ActivityPorts {
   sql: Sql;
@@ -48,7 +49,6 @@ export interface ActivityPorts {
   flushRequestLog(): Promise<void>;
 }
 
-const PAGE = 50;
 const REPLAYS_SHOWN = 50;
 
 /** One page, newest first, of what the ledger and the request log both know. */
@@ -56,9 +56,9 @@ export async function activityPage(
   on: ActivityPorts,
   organizationId: string,
   query: ActivityQuery,
-): Promise<z.output<typeof spendShapes.activityList>> {
+): Promise<z.output<typeof activityShapes.activityList>> {
   await on.flushRequestLog();
-  const limit = query.limit ?? PAGE;
+  const limit = query.limit ?? PAGE_ROWS;
   const { find } = query;
   const found =
     find === undefined ? null : { text: find, ids: await requestsNamed(on.sql, organizationId, find) };
@@ -197,8 +197,7 @@ async function fromRequestLog(on: ActivityPorts, organizationId: string, request
   );
   const [row] = await labelled(on, organizationId, { held: [], logged });
   const [stored] = logged;
-  if (row === undefined || stored === undefined)
-    throw new OperatorRefusal("not_found", "There is no record of this id.", "request");
+  if (row === undefined || stored === undefined) throw notFound("request");
   const nothing = { request: null, arithmetic: null, idempotency: null, route: null };
   const words = { sentence: sentenceOf(row), advice: plainWordsOf(row.code) };
   const refusal = await refusalStory(on, stored, row);

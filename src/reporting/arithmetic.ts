@@ -1,7 +1,7 @@
 // The cost of a request as one reads it: lines, their sum rounded up once, the minimum, what was charged, what went
 // back. The same function that settlement charged with; a test compares the two.
 import type * as catalogueShapes from "../api/shapes/catalogue.ts";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as activityShapes from "../api/shapes/activity.ts";
 import type { z } from "zod";
 import { formatUsd, maxUsd, type NanoUsd, subUsd } from "../domain/money.ts";
 import type { Price } from "../domain/price.ts";
@@ -16,7 +16,7 @@ import {
 } from "../pricing/cost-lines.ts";
 import { nanoFromFine } from "../pricing/rates.ts";
 
-export type Arithmetic = NonNullable<z.output<typeof spendShapes.activityDetail>["arithmetic"]>;
+export type Arithmetic = NonNullable<z.output<typeof activityShapes.activityDetail>["arithmetic"]>;
 type Estimate = z.output<typeof catalogueShapes.estimate>;
 
 export function arithmeticOf(record: RequestRecord, release: Release): Arithmetic | null {

@@ -1,11 +1,11 @@
 // Why each call to a provider was left, and who paid for it: read from how it ended and from what the request cost.
 import type { RequestJson } from "../api/shapes/requests.ts";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as activityShapes from "../api/shapes/activity.ts";
 import type { z } from "zod";
 import type { AttemptRecord, Doubt, RequestRecord } from "../ledger/records.ts";
 
 type Attempt = RequestJson["attempts"][number];
-type Judged = z.output<typeof spendShapes.activityDetail>["attempts"][number];
+type Judged = z.output<typeof activityShapes.activityDetail>["attempts"][number];
 
 export const judgedAttempts = (record: RequestRecord): Judged[] =>
   record.attempts.map((attempt, at) => {

@@ -2,7 +2,7 @@
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import type { AlertRuleJson } from "../api/shapes/alerts.ts";
 import type { AutoTopUpJson } from "../api/shapes/billing.ts";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as overviewShapes from "../api/shapes/overview.ts";
 import type { z } from "zod";
 import type { AlertKind } from "../domain/alert-kinds.ts";
 import { counted } from "../domain/counted.ts";
@@ -17,7 +17,7 @@ import { CREDIT_DAYS_MIN } from "./credit-pace.ts";
 import { limitStanding } from "./key-limit.ts";
 import { whyStale } from "./stale-words.ts";
 
-type Overview = z.output<typeof spendShapes.overview>;
+type Overview = z.output<typeof overviewShapes.overview>;
 type Warning = Overview["attention"][number];
 
 export interface AttentionPorts {

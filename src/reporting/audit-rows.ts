@@ -2,6 +2,7 @@
 import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool } from "kysely";
 import type * as alertsShapes from "../api/shapes/alerts.ts";
 import type { z } from "zod";
+import { PAGE_ROWS } from "../domain/page-rows.ts";
 import type { People, Person } from "../people/people.ts";
 import type { Clock } from "../lib/clock.ts";
 import { printTime } from "../domain/print.ts";
@@ -23,7 +24,6 @@ export interface AuditSight {
   platform: boolean;
 }
 
-const PAGE = 50;
 /** What the role `billing` sees. */
 const MONEY = ["credits.", "order.", "auto_top_up.", "card."];
 
@@ -33,7 +33,7 @@ export async function auditPage(
   organizationId: string | null,
   { query, sight: { only, platform } }: { query: AuditQuery; sight: AuditSight },
 ): Promise<z.output<typeof alertsShapes.auditList>> {
-  const limit = query.limit ?? PAGE;
+  const limit = query.limit ?? PAGE_ROWS;
   const { fromMs, toMs } = windowIfAsked(query, on.clock.nowMs());
   const rows = await rowsOf(
     on.sql,

@@ -3,6 +3,7 @@ import type { ExpressionBuilder } from "kysely";
 import type * as billingShapes from "../api/shapes/billing.ts";
 import type { z } from "zod";
 import { addUsd, formatUsd, subUsd, ZERO_USD } from "../domain/money.ts";
+import { PAGE_ROWS } from "../domain/page-rows.ts";
 import type { Clock } from "../lib/clock.ts";
 import { printTime } from "../domain/print.ts";
 import { missingBalance } from "../ledger/unreadable.ts";
@@ -36,7 +37,6 @@ export interface BillingPorts {
   labels: LabelBook;
 }
 
-const PAGE = 50;
 /** Entries that change nothing of what the organization owns. */
 const HOLD_KINDS = ["hold", "lower", "rest", "void", "variance"];
 
@@ -91,7 +91,7 @@ const reversed = (eb: OfBalance, kind: Tables["reversal"]["kind"]) =>
 export async function openHolds(
   { sql, labels }: BillingPorts,
   organizationId: string,
-  { cursor, limit = PAGE }: PageQuery,
+  { cursor, limit = PAGE_ROWS }: PageQuery,
 ): Promise<z.output<typeof billingShapes.holdList>> {
   const query = from
     .selectFrom("request")
@@ -133,7 +133,7 @@ export async function ledgerPage(
   query: LedgerQuery,
   lookedAt = LOOKED_AT,
 ): Promise<z.output<typeof billingShapes.ledgerList>> {
-  const limit = query.limit ?? PAGE;
+  const limit = query.limit ?? PAGE_ROWS;
   const { fromMs, toMs } = windowIfAsked(query, clock.nowMs());
   // Found by its place: a month of long ago is not reached through all that came after it.
   const place = async (ms: number): Promise<bigint> => {
@@ -190,7 +190,7 @@ const greatest = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 export async function topUpsPage(
   sql: Sql,
   organizationId: string,
-  { cursor, limit = PAGE }: PageQuery,
+  { cursor, limit = PAGE_ROWS }: PageQuery,
 ): Promise<z.output<typeof billingShapes.topUpList>> {
   const { rows, nextCursor } = await creditTransactionsPage(sql, { organizationId, cursor, limit });
   return { data: rows.map(topUpOf), next_cursor: nextCursor };

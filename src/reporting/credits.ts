@@ -1,4 +1,5 @@
 // All credits that ever came or went back, with who saw to it; and what of a request's cost can still go back.
+import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { findOrganization } from "../registry/organizations.ts";
 import { readRequest } from "../registry/requests.ts";
 import type * as creditsShapes from "../api/shapes/credits.ts";
@@ -18,11 +19,9 @@ interface CreditsPorts {
   people: Pick<People, "persons">;
 }
 
-const PAGE = 50;
-
 export async function creditsPage(
   on: CreditsPorts,
-  { org, cursor, limit = PAGE }: z.output<typeof creditsShapes.creditsQuery>,
+  { org, cursor, limit = PAGE_ROWS }: z.output<typeof creditsShapes.creditsQuery>,
 ): Promise<z.output<typeof creditsShapes.creditList>> {
   const { rows, nextCursor } = await creditTransactionsPage(on.sql, { organizationId: org, cursor, limit });
   const by = await grantersOf(on, rows);

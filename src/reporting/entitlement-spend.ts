@@ -5,10 +5,7 @@ import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { exactTotal, exactUsd, from, rowsOf, theRow } from "../store/query.ts";
 import { inHundreds, type Sql } from "../store/sql.ts";
 import { hoursUsed } from "./hours-used.ts";
-import { sinceRequest } from "./request-time.ts";
-
-/** An id is given when a request arrives, its time is that of its admission: a little later. */
-const ADMITTED_WITHIN_MS = HOUR_MS;
+import { idsAround } from "./request-time.ts";
 
 interface Approved {
   org_id: string;
@@ -66,12 +63,13 @@ async function ofHours(
 }
 
 async function ofRequests(sql: Sql, { org_id, model, fromMs, toMs }: Approved): Promise<NanoUsd> {
+  const ids = idsAround({ fromMs, toMs });
   const query = from
     .selectFrom("request")
     .select((eb) => exactTotal(eb.ref("charge")).as("charge"))
     .where((eb) => eb.and({ org_id, model, state: "settled" }))
-    .where("request_id", ">=", sinceRequest(fromMs - ADMITTED_WITHIN_MS))
-    .where("request_id", "<", sinceRequest(toMs + ADMITTED_WITHIN_MS))
+    .where("request_id", ">=", ids.from)
+    .where("request_id", "<", ids.to)
     .where("admitted_at", ">=", BigInt(fromMs))
     .$if(Number.isFinite(toMs), (requests) => requests.where("admitted_at", "<", BigInt(toMs)));
   return exactUsd((await theRow(sql, query)).charge);

@@ -1,8 +1,9 @@
 // Entitlements as pages show them: who asked for what and why, who decided, what was spent under them.
 import type * as catalogueShapes from "../api/shapes/catalogue.ts";
+import type { EntitlementJson } from "../api/shapes/records.ts";
 import type { z } from "zod";
 import { formatUsd, ZERO_USD } from "../domain/money.ts";
-import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { notFound } from "../domain/unknown-record.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import { type EntitlementRecord, findEntitlement, listEntitlements } from "../registry/entitlements.ts";
@@ -34,7 +35,7 @@ export async function entitlementRows(
 /** Throws `OperatorRefusal` where there is none of this id. */
 export async function entitlementOf(on: EntitlementPorts, id: string): Promise<Entitlement> {
   const [row] = await printed(on, [await recordOf(on, id)]);
-  if (row === undefined) throw unknown();
+  if (row === undefined) throw notFound("entitlement");
   return row;
 }
 
@@ -43,12 +44,22 @@ export async function recordOf(
   id: string,
 ): Promise<EntitlementRecord> {
   const record = await findEntitlement(ledger, id);
-  if (record === null) throw unknown();
+  if (record === null) throw notFound("entitlement");
   return record;
 }
 
-export const unknown = (): OperatorRefusal =>
-  new OperatorRefusal("not_found", "There is no record of this id.", "entitlement");
+/** As management keys are shown it, without what is looked up beside it. */
+export const printEntitlement = (record: EntitlementRecord): EntitlementJson => ({
+  id: record.id,
+  org: record.organizationId,
+  model: record.model,
+  project: record.project,
+  status: record.status,
+  requested_by: record.requestedBy,
+  approved_by: record.approvedBy,
+  created_at: printTime(record.createdAtMs),
+  expires_at: printTimeOrNull(record.expiresAtMs),
+});
 
 async function printed(on: EntitlementPorts, records: readonly EntitlementRecord[]): Promise<Entitlement[]> {
   const notes = await notesOf(on.sql, records);
@@ -66,15 +77,7 @@ async function printed(on: EntitlementPorts, records: readonly EntitlementRecord
     const note = notes.get(record.id);
     const decider = record.approvedBy ?? note?.decided_by ?? null;
     return {
-      id: record.id,
-      org: record.organizationId,
-      model: record.model,
-      project: record.project,
-      status: record.status,
-      requested_by: record.requestedBy,
-      approved_by: record.approvedBy,
-      created_at: printTime(record.createdAtMs),
-      expires_at: printTimeOrNull(record.expiresAtMs),
+      ...printEntitlement(record),
       asked_by: { id: record.requester, name: names.get(record.requester) ?? null },
       decided_by: decider === null ? null : { id: decider, name: names.get(decider) ?? null },
       purpose: note === undefined || note.purpose === "" ? null : note.purpose,

@@ -4,12 +4,12 @@ import type * as shapes from "../api/shapes/evidence.ts";
 import type { z } from "zod";
 import { formatUsd } from "../domain/money.ts";
 import { missingRelease } from "../ledger/unreadable.ts";
-import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
+import type { ReceiptPorts, ReceiptSigner } from "../gateway/signed-receipt.ts";
 import type { Publisher } from "../releases/publish.ts";
 import { from, rowOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { entriesBetween, newestEntry, type StoredEntry } from "./ledger-place.ts";
-import { type ReceiptPorts, signedReceiptOf } from "./receipts.ts";
+import { receiptOfRequest } from "./receipts.ts";
 import {
   entriesOfRequest,
   entryRecordOf,
@@ -44,7 +44,7 @@ export async function evidenceOf(
   { request: requestId, chainFrom: asked, billing }: EvidenceAsk,
 ): Promise<Evidence> {
   const { sql } = on;
-  const receipt = await signedReceiptOf(on, organizationId, requestId);
+  const receipt = await receiptOfRequest(on, organizationId, requestId);
   const { digest, signed_by: signer } = receipt.receipt.release;
   const query = from.selectFrom("route_release").select("jws").where("digest", "=", digest);
   const release = await rowOf(sql, query);

@@ -2,6 +2,7 @@
 // be on a table that requests write: a page looks at a span of time that holds few enough, and says how far it came.
 import type { z } from "zod";
 import type * as shapes from "../api/shapes/operator-requests.ts";
+import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { printTime } from "../domain/print.ts";
 import { from, rowOf, rowsOf } from "../store/query.ts";
 import { type ActivityPorts, labelled } from "./activity.ts";
@@ -24,7 +25,6 @@ type Query = Omit<z.output<typeof shapes.operatorRequestsQuery>, "find">;
 type Found = z.output<typeof shapes.operatorRequests>;
 type Ports = Pick<ActivityPorts, "sql" | "clock" | "labels" | "flushRequestLog">;
 
-const PAGE = 50;
 /** Requests, and as many of the request log, that a page looks at, whatever it looks for. */
 const LOOKED_AT = 5_000;
 /** Where the search for the span begins, and by how much it becomes longer or shorter. */
@@ -39,7 +39,7 @@ export async function requestsOfAll(
   lookedAt = LOOKED_AT,
 ): Promise<Found> {
   await on.flushRequestLog();
-  const limit = query.limit ?? PAGE;
+  const limit = query.limit ?? PAGE_ROWS;
   const asked = { organizationId: org ?? null, query, window: windowIfAsked(query, on.clock.nowMs()) };
   const spanMs = await spanOf(on, asked, lookedAt);
   const filter = { ...asked, window: { ...asked.window, fromMs: spanMs } };

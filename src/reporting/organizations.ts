@@ -4,6 +4,7 @@ import { sql as fragment } from "kysely";
 import type * as organizationsShapes from "../api/shapes/organizations.ts";
 import type { z } from "zod";
 import { formatUsd } from "../domain/money.ts";
+import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import { versionOf } from "../domain/row-version.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
@@ -23,12 +24,11 @@ interface OrganizationsPorts {
   people: Pick<People, "memberCounts">;
 }
 
-const PAGE = 50;
 const DAY_HOURS = 24;
 
 export async function organizationsPage(
   on: OrganizationsPorts,
-  { search, cursor, limit = PAGE }: z.output<typeof organizationsShapes.organizationsQuery>,
+  { search, cursor, limit = PAGE_ROWS }: z.output<typeof organizationsShapes.organizationsQuery>,
 ): Promise<List> {
   const query = organizations(on)
     .where((eb) =>

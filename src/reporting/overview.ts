@@ -1,6 +1,6 @@
 // The first page: what is left, how fast it goes, what happened, what needs attention.
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as overviewShapes from "../api/shapes/overview.ts";
 import type { z } from "zod";
 import { formatUsd, type NanoUsd, nanoUsd } from "../domain/money.ts";
 import type { People } from "../people/people.ts";
@@ -22,7 +22,7 @@ import { dearestBeside, dearestModels, hoursOf, printBeside, spendByModel, sumUs
 import { unusualDayOf } from "./unusual-day.ts";
 import { dayOf, monthOf, windowOf, type Window } from "./windows.ts";
 
-type Overview = z.output<typeof spendShapes.overview>;
+type Overview = z.output<typeof overviewShapes.overview>;
 
 export interface OverviewPorts extends AttentionPorts {
   sql: Sql;
@@ -42,7 +42,7 @@ const TOP = 5;
 export async function overviewOf(
   on: OverviewPorts,
   organizationId: string,
-  { range = "24h" }: z.output<typeof spendShapes.overviewQuery>,
+  { range = "24h" }: z.output<typeof overviewShapes.overviewQuery>,
 ): Promise<Overview> {
   await on.flushRequestLog();
   const nowMs = on.clock.nowMs();

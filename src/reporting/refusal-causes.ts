@@ -2,7 +2,7 @@
 // and what mends it.
 import type { z } from "zod";
 import { sql as fragment } from "kysely";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as overviewShapes from "../api/shapes/overview.ts";
 import { printMinute, printTime } from "../domain/print.ts";
 import { ABOUT_KEY, ABOUT_MODEL } from "../domain/refusal-concerns.ts";
 import { plainWordsOf } from "../domain/refusal-words.ts";
@@ -15,7 +15,7 @@ import { sinceRequest } from "./request-time.ts";
 import type { Window } from "./windows.ts";
 import { whyStale } from "./stale-words.ts";
 
-type Refusals = Pick<z.output<typeof spendShapes.overview>, "refused" | "refusals">;
+type Refusals = Pick<z.output<typeof overviewShapes.overview>, "refused" | "refusals">;
 type Cause = Refusals["refusals"][number];
 
 export interface CausesPorts {

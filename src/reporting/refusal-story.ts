@@ -1,5 +1,5 @@
 // What stood in the way of a request that was refused: which requests held credits at that moment, and when it works again.
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as activityShapes from "../api/shapes/activity.ts";
 import type { z } from "zod";
 import { addUsd, formatUsd, ZERO_USD } from "../domain/money.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
@@ -11,7 +11,7 @@ import type { ActivityRow } from "./activity-rows.ts";
 import type { LabelBook } from "./labels.ts";
 import { sinceRequest } from "./request-time.ts";
 
-type Story = NonNullable<z.output<typeof spendShapes.activityDetail>["refusal"]>;
+type Story = NonNullable<z.output<typeof activityShapes.activityDetail>["refusal"]>;
 
 /** Refusals that end when running requests do. */
 const OVER_RUNNING = new Set(["insufficient_credits", "key_spend_limit_reached", "rate_limit_exceeded"]);

@@ -1,6 +1,7 @@
 // Request ids begin with their time (UUIDv7), and the request table is kept in their order: a window of time is a range
 // of ids, and a page of the newest requests is one walk along the primary key.
 import { type RawBuilder, sql as fragment, type SqlBool } from "kysely";
+import { HOUR_MS } from "../domain/durations.ts";
 import type { Sql } from "../store/sql.ts";
 
 const HEX_DIGITS = 12;
@@ -15,6 +16,21 @@ export const sinceRequest = (ms: number): string =>
   `req_${Math.min(Math.max(0, Math.floor(ms)), MAX_MS)
     .toString(16)
     .padStart(HEX_DIGITS, "0")}`;
+
+/** An id is given when a request arrives, its time is that of its admission: a little later. */
+const ADMITTED_WITHIN_MS = HOUR_MS;
+
+/** The ids that requests admitted in this window have, and some of those around it: `from` ≤ id < `to`. */
+export const idsAround = ({
+  fromMs,
+  toMs,
+}: {
+  fromMs: number;
+  toMs: number;
+}): { from: string; to: string } => ({
+  from: sinceRequest(fromMs - ADMITTED_WITHIN_MS),
+  to: sinceRequest(toMs + ADMITTED_WITHIN_MS),
+});
 
 /** When a request of this id was admitted, by its id alone. */
 export const timeOfRequest = (id: string): number =>

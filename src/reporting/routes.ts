@@ -1,5 +1,6 @@
 // Routes and releases for operators: how each route stands, what a signed file would change, what was published.
 import { PUBLISHED_CAPABILITIES } from "../domain/capabilities.ts";
+import { PAGE_ROWS } from "../domain/page-rows.ts";
 import { comparePrices } from "../domain/price-comparison.ts";
 import { allRoutes } from "../registry/releases.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
@@ -36,7 +37,6 @@ export interface RoutesPorts {
 }
 
 const RECENT_MS = 5 * 60_000;
-const PAGE = 50;
 const DIGEST = /^[0-9a-f]{64}$/;
 const LIVE_MS = 60_000;
 
@@ -66,7 +66,7 @@ export async function previewRelease(on: RoutesPorts, jws: string): Promise<Veri
 /** Releases in the order of their publication, the newest first. */
 export async function releasesPage(
   on: RoutesPorts,
-  { route, cursor, limit = PAGE }: z.output<typeof releasesShapes.releasesQuery>,
+  { route, cursor, limit = PAGE_ROWS }: z.output<typeof releasesShapes.releasesQuery>,
 ): Promise<z.output<typeof releasesShapes.releaseHistory>> {
   const query = from
     .selectFrom("route_release")

@@ -4,7 +4,7 @@ import { DAY_MS } from "../domain/durations.ts";
 import { formatUsd, type NanoUsd, nanoUsd, subUsd } from "../domain/money.ts";
 import { sql as fragment } from "kysely";
 import type { z } from "zod";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as overviewShapes from "../api/shapes/overview.ts";
 import { exactTotal, exactUsd, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { hoursUsed } from "./hours-used.ts";
@@ -12,7 +12,7 @@ import type { LabelBook } from "./labels.ts";
 import { dearestBeside } from "./spend-beside.ts";
 import { dayOf } from "./windows.ts";
 
-type UnusualDay = NonNullable<z.output<typeof spendShapes.overview>["unusual"]>;
+type UnusualDay = NonNullable<z.output<typeof overviewShapes.overview>["unusual"]>;
 
 const HOURS = 24;
 /** Days before today that are looked at. */

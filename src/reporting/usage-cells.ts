@@ -1,17 +1,17 @@
 // What was used, in cells of one bucket each: from the hourly roll-ups that settlement writes in its own transaction, so that
 // every sum is the ledger's.
 import { HOUR_MS } from "../domain/durations.ts";
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as usageShapes from "../api/shapes/usage.ts";
 import type { z } from "zod";
 import { sql as fragment } from "kysely";
 import { exact, exactTotal, from, magnitude, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { WRITTEN_TOKENS } from "../store/written-tokens.ts";
 import { hoursUsed } from "./hours-used.ts";
-import { sinceRequest } from "./request-time.ts";
+import { idsAround } from "./request-time.ts";
 import { bucketOf } from "./usage-buckets.ts";
 
-export type Group = NonNullable<z.output<typeof spendShapes.usage>["group_by"]>;
+export type Group = NonNullable<z.output<typeof usageShapes.usage>["group_by"]>;
 
 export interface Sums {
   requests: number;
@@ -34,7 +34,7 @@ export interface UsageCell extends Sums {
 
 interface Asked {
   organizationId: string;
-  query: z.output<typeof spendShapes.usageQuery>;
+  query: z.output<typeof usageShapes.usageQuery>;
   fromMs: number;
   toMs: number;
   bucketMs: number;
@@ -151,19 +151,17 @@ export async function dearestCells(sql: Sql, asked: Asked, most: number): Promis
 const nameOf = ({ key_id: key, model }: Pick<CellRow, "key_id" | "model">): string =>
   JSON.stringify([key, model ?? null]);
 
-/** An id is given when a request arrives, its time is that of its admission: a little later. */
-const ADMITTED_WITHIN_MS = HOUR_MS;
-
 async function fromRequests(sql: Sql, asked: Asked): Promise<UsageCell[]> {
   const bucket = bucketOf("admitted_at", asked.fromMs, asked.bucketMs);
   const told = apart(asked.query, ["key_id", "model", "release_digest"]);
+  const ids = idsAround(asked);
   const query = from
     .selectFrom("request")
     .where((eb) =>
       eb.and([
         eb("org_id", "=", asked.organizationId),
-        eb("request_id", ">=", sinceRequest(asked.fromMs - ADMITTED_WITHIN_MS)),
-        eb("request_id", "<", sinceRequest(asked.toMs + ADMITTED_WITHIN_MS)),
+        eb("request_id", ">=", ids.from),
+        eb("request_id", "<", ids.to),
         eb("admitted_at", ">=", BigInt(asked.fromMs)),
         eb("admitted_at", "<", BigInt(asked.toMs)),
         ...when(asked.query.key, (key) => eb("key_id", "=", key)),

@@ -1,5 +1,5 @@
 // Usage in buckets, in groups: all of them for a CSV, the dearest and the sum of the others for a page.
-import type * as spendShapes from "../api/shapes/spend.ts";
+import type * as usageShapes from "../api/shapes/usage.ts";
 import type { z } from "zod";
 import { formatUsd, nanoUsd } from "../domain/money.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -8,8 +8,8 @@ import { dearestCells, type Group, type Sums, type UsageCell, usageCells } from 
 import { type Grouping, type GroupsPorts, groupingOf } from "./usage-groups.ts";
 import { type Buckets, bucketsOf, printBuckets, startsOf } from "./usage-buckets.ts";
 
-export type UsageQuery = z.output<typeof spendShapes.usageQuery>;
-type Usage = z.output<typeof spendShapes.usage>;
+export type UsageQuery = z.output<typeof usageShapes.usageQuery>;
+type Usage = z.output<typeof usageShapes.usage>;
 
 export interface UsagePorts extends GroupsPorts {
   clock: Clock;

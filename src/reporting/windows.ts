@@ -2,9 +2,10 @@
 import { DAY_MS } from "../domain/durations.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { readTime } from "../domain/read.ts";
+import type { TimeRange } from "../domain/usage-words.ts";
 
 export interface AskedWindow {
-  range?: "24h" | "7d" | "30d" | "month" | undefined;
+  range?: TimeRange | undefined;
   from?: string | undefined;
   to?: string | undefined;
 }

@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DATA_KEY_FILE } from "../domain/data-files.ts";
 import { messageOf } from "../lib/message.ts";
 import { privateDirectory, privateFile } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
@@ -14,7 +15,7 @@ const KEY_BYTES = 32;
  * key is never written over: it may be the only copy of one, in another form.
  */
 export function readDataKey(directory: string, database: "fresh" | "existing"): Uint8Array {
-  const path = join(directory, "data.key");
+  const path = join(directory, DATA_KEY_FILE);
   privateFile(path);
   const stored = readFileSync(path);
   if (stored.length === KEY_BYTES) return stored;
@@ -41,7 +42,7 @@ export function readDataKey(directory: string, database: "fresh" | "existing"): 
 export function adoptDataKey(directory: string, file: string): void {
   const key = keyIn(file);
   privateDirectory(directory);
-  const path = join(directory, "data.key");
+  const path = join(directory, DATA_KEY_FILE);
   const stored = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
   if (stored.length > 0 && !stored.equals(key))
     throw new StoreFailure(

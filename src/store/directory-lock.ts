@@ -3,6 +3,7 @@
 import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isAlive } from "../lib/living-process.ts";
 import { privateFile } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
@@ -10,10 +11,24 @@ export interface DirectoryLock {
   release(): void;
 }
 
+type Role = "tollgate" | "operator";
+
+const pidFile = (directory: string, role: Role): string => join(directory, `${role}.pid`);
+
+/** The process that has the directory, as far as its pid file tells; null where none does. */
+export function directoryOwner(directory: string): number | null {
+  try {
+    const pid = Number(readFileSync(pidFile(directory, "tollgate"), "utf8").trim());
+    return Number.isSafeInteger(pid) && pid > 0 && isAlive(pid) ? pid : null;
+  } catch {
+    return null; // no such file, or none that this user may read
+  }
+}
+
 /** Takes the lock or throws `StoreFailure("locked")`, naming the owner's pid. `operator`: who writes `operator.json`. */
-export function lockDirectory(directory: string, role: "tollgate" | "operator" = "tollgate"): DirectoryLock {
+export function lockDirectory(directory: string, role: Role = "tollgate"): DirectoryLock {
   const lockPath = join(directory, `${role}.lock`);
-  const pidPath = join(directory, `${role}.pid`);
+  const pidPath = pidFile(directory, role);
   privateFile(lockPath);
   privateFile(pidPath);
   const handle = new Database(lockPath);
@@ -40,13 +55,4 @@ export function lockDirectory(directory: string, role: "tollgate" | "operator" =
 /** A lock whose pid is unknown is one that another host holds on a shared file system, or that was taken just now. */
 function liveOwner(pid: string): string {
   return /^\d+$/.test(pid) && isAlive(Number(pid)) ? `process ${pid}` : "another process";
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }

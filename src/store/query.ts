@@ -59,6 +59,7 @@ export const exactTotal = (column: Expression<bigint | null>): RawBuilder<string
     string | null
   >`CAST(sum((${column}) / ${HALF}) AS TEXT) || ' ' || CAST(sum((${column}) % ${HALF}) AS TEXT)`;
 
+/** What `exactTotal` added up; 0 where there were no rows. */
 export function exact(sum: string | null): bigint {
   const [high = "0", low = "0"] = (sum ?? "0 0").split(" ");
   return BigInt(high) * 2n ** 31n + BigInt(low);

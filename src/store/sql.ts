@@ -55,10 +55,12 @@ export const textIn = (dialect: Dialect, { text, locks }: Statement): string => 
   return locks === true && dialect === "postgresql" ? `${own} FOR UPDATE` : own;
 };
 
+/** These readers throw for a cell of another type, which a damaged row may hold. */
 export const textOf = (value: unknown): string => {
   if (typeof value !== "string") throw new Error(`a column holds ${typeof value}, not text`);
   return value;
 };
+/** A count or a time; beyond 2^53 it is rounded. */
 export const numberOf = (value: unknown): number => Number(wholeOf(value));
 export const moneyOf = (value: unknown): NanoUsd => nanoUsd(wholeOf(value));
 /** SQLite has no booleans: 1 and 0. */
@@ -68,6 +70,7 @@ export function bytesOf(value: unknown): Uint8Array {
   if (!(value instanceof Uint8Array)) throw new Error(`a column holds ${typeof value}, not bytes`);
   return value;
 }
+/** What `read` makes of it, unless nothing is there. */
 export const orNull = <T>(value: unknown, read: (value: unknown) => T): T | null =>
   value === null || value === undefined ? null : read(value);
 

@@ -2,11 +2,12 @@
 // its migrations.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { STORE_FILE } from "../domain/data-files.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
 
-export const databasePath = (dataDirectory: string): string => join(dataDirectory, "tollgate.sqlite");
+export const databasePath = (dataDirectory: string): string => join(dataDirectory, STORE_FILE);
 
 /** One that writes and reads; the caller closes it. Throws `StoreFailure` when SQLite does not take a setting. */
 export function connectSqlite(path: string): Database {

@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { DATA_KEY_FILE, STORE_FILE } from "../domain/data-files.ts";
 import { dataKeyCheck } from "./data-key.ts";
 import { appliedIn } from "./migrate.ts";
 import { MIGRATIONS, unapplied } from "./migrations/list.ts";
@@ -42,7 +43,7 @@ export const openingRefusal = (dataDirectory: string): string | null =>
       throw error;
     }
     const [made] = database.query("SELECT data_key_check FROM store_state").values();
-    const key = join(dataDirectory, "data.key");
+    const key = join(dataDirectory, DATA_KEY_FILE);
     const check = existsSync(key) ? dataKeyCheck(readFileSync(key)) : Buffer.alloc(0);
     return made === undefined || Buffer.from(made[0] as Uint8Array).equals(check)
       ? null
@@ -50,7 +51,7 @@ export const openingRefusal = (dataDirectory: string): string | null =>
   });
 
 function reading<T>(dataDirectory: string, read: (database: Database) => T): T {
-  const database = new Database(join(dataDirectory, "tollgate.sqlite"), { readonly: true });
+  const database = new Database(join(dataDirectory, STORE_FILE), { readonly: true });
   try {
     database.run("PRAGMA busy_timeout = 5000");
     return read(database);

@@ -4,6 +4,7 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { SqlRow, SqlValue } from "./sql.ts";
 import { openReader } from "./sqlite-connection.ts";
+import { messageOf } from "../lib/message.ts";
 
 export interface ReadQuestion {
   id: number;
@@ -30,6 +31,6 @@ function answer({ id, dataDirectory, text, values }: ReadQuestion): ReadAnswer {
     // A connection that failed is not trusted; the next question opens another one.
     reader?.close();
     reader = null;
-    return { id, error: error instanceof Error ? error.message : String(error) };
+    return { id, error: messageOf(error) };
   }
 }

@@ -1,5 +1,6 @@
 // What a collector answers to spans that it took: JSON as it was asked, or protobuf, as some do whatever they are asked. Anything
 // else that comes with 200 (a login page, another program's port) is nobody's word that spans were taken.
+import { isJsonObject, type JsonObject } from "../domain/read-value.ts";
 
 /** What a collector says of a batch that it took. */
 export interface Taken {
@@ -28,14 +29,12 @@ function readJson(text: string): Taken | null {
   };
 }
 
-type Members = Record<string, unknown>;
-const membersOf = (value: unknown): Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : {};
+const membersOf = (value: unknown): JsonObject => (isJsonObject(value) ? value : {});
 
-function objectIn(text: string): Members | null {
+function objectIn(text: string): JsonObject | null {
   try {
     const said: unknown = JSON.parse(text);
-    return said === null || Array.isArray(said) || typeof said !== "object" ? null : (said as Members);
+    return isJsonObject(said) ? said : null;
   } catch {
     return null;
   }

@@ -35,7 +35,7 @@ describe.each(STORES)("on %s", (store) => {
 
   /** A round that reads the balance, then `meanwhile` happens, then it goes on. */
   function round(meanwhile: () => Promise<unknown> = async () => null): Promise<void> {
-    const { rules, outbox } = gateway.alerts;
+    const { rules, crossings, outbox } = gateway.alerts;
     const figuresOf = (organizationId: string) => {
       const balance = async (): Promise<unknown> => {
         const found = await gateway.ledger.balance(organizationId);
@@ -44,7 +44,7 @@ describe.each(STORES)("on %s", (store) => {
       };
       return { nowMs: Date.now, balance } as unknown as Figures;
     };
-    return watchRules({ rules, outbox, look: () => figuresOf, nowMs: Date.now }, (error) => {
+    return watchRules({ rules, crossings, outbox, look: () => figuresOf, nowMs: Date.now }, (error) => {
       throw error;
     });
   }
@@ -71,7 +71,7 @@ describe.each(STORES)("on %s", (store) => {
       await topUp("100");
       await round();
     });
-    expect([await told(), (await gateway.alerts.outbox.firing([org])).get(id)]).toEqual([
+    expect([await told(), (await gateway.alerts.crossings.firing([org])).get(id)]).toEqual([
       ["The balance is $50.00, below $100.00."],
       undefined,
     ]);
@@ -117,7 +117,7 @@ describe.each(STORES)("on %s", (store) => {
       await editor.query("COMMIT");
       await Promise.all([editor.end(), onlooker.end()]);
       await watching;
-      expect([await told(), (await gateway.alerts.outbox.firing([org])).get(id)]).toEqual([[], undefined]);
+      expect([await told(), (await gateway.alerts.crossings.firing([org])).get(id)]).toEqual([[], undefined]);
     },
   );
 });

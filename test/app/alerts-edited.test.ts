@@ -15,14 +15,14 @@ describe.each(STORES)("on %s", (store) => {
 
   /** A round that reads the balance, then `meanwhile` happens, then it goes on. */
   function round(org: string, meanwhile: () => Promise<unknown> = async () => null): Promise<void> {
-    const { rules, outbox } = gateway.alerts;
+    const { rules, crossings, outbox } = gateway.alerts;
     const balance = async (): Promise<unknown> => {
       const found = await gateway.ledger.balance(org);
       await meanwhile();
       return found;
     };
     const figures = { nowMs: Date.now, balance } as unknown as Figures;
-    return watchRules({ rules, outbox, look: () => () => figures, nowMs: Date.now }, (error) => {
+    return watchRules({ rules, crossings, outbox, look: () => () => figures, nowMs: Date.now }, (error) => {
       throw error;
     });
   }
@@ -31,14 +31,14 @@ describe.each(STORES)("on %s", (store) => {
 
   test.each(["switched off", "removed"])("one that is %s tells nothing, and leaves nothing", async (how) => {
     const org = (await gateway.customer({ usd: "4" })).organizationId;
-    const { rules, outbox } = gateway.alerts;
+    const { rules, crossings } = gateway.alerts;
     const { id } = await rules.add(org, below(5), Date.now());
     await round(org, () =>
       how === "removed"
         ? rules.remove(org, id)
         : rules.change(org, id, { from: below(5), to: below(5, false) }),
     );
-    expect([await told(org), (await outbox.firing([org])).get(id)]).toEqual([0, undefined]);
+    expect([await told(org), (await crossings.firing([org])).get(id)]).toEqual([0, undefined]);
     await rules.remove(org, id);
   });
 

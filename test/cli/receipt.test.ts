@@ -4,12 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import {
-  RECEIPT_ALGORITHM,
-  RECEIPT_ISSUER,
-  RECEIPT_TYPE,
-  type ReceiptJson,
-} from "../../src/domain/receipt.ts";
+import { RECEIPT_TYPE } from "../../src/domain/document-types.ts";
+import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, type ReceiptJson } from "../../src/domain/receipt.ts";
 import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-receipt-"));

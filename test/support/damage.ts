@@ -3,6 +3,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import pg from "pg";
+import { PEOPLE_FILE, STORE_FILE } from "../../src/domain/data-files.ts";
 
 type Place = "ledger" | "people";
 type Value = string | number | bigint | boolean | Uint8Array | Date | null;
@@ -30,7 +31,7 @@ export async function openDisk({
 }
 
 function sqliteDisk(dataDir: string): Disk {
-  const files = { ledger: "tollgate.sqlite", people: "people.sqlite" };
+  const files = { ledger: STORE_FILE, people: PEOPLE_FILE };
   const open = (place: Place): Database => {
     const database = new Database(join(dataDir, files[place]), { safeIntegers: true });
     for (const pragma of ["ignore_check_constraints = ON", "foreign_keys = OFF", "busy_timeout = 5000"])

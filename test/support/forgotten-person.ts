@@ -1,6 +1,7 @@
 // A person whose account is gone while rows that name them are still there: no page does that, a hand at the store does.
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { PEOPLE_FILE } from "../../src/domain/data-files.ts";
 import type { Store, TestGateway } from "./gateway.ts";
 
 export async function forgetPerson(
@@ -12,7 +13,7 @@ export async function forgetPerson(
     await gateway.tamper('DELETE FROM people."user" WHERE id = ?1', personId);
     return;
   }
-  const people = new Database(join(gateway.dataDir, "people.sqlite"));
+  const people = new Database(join(gateway.dataDir, PEOPLE_FILE));
   people.run("PRAGMA foreign_keys = ON");
   people.run('DELETE FROM "user" WHERE id = ?1', [personId]);
   people.close();

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { type Config, loadConfig } from "../../src/config/config.ts";
+import { OPERATOR_FILE, STORE_FILE } from "../../src/domain/data-files.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import type { Format } from "../../src/gateway/formats/format.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
@@ -320,7 +321,7 @@ class RunningGateway implements TestGateway {
 
   async tamper(statement: string, ...values: string[]): Promise<void> {
     if (this.parts.databaseUrl === null) {
-      const store = new Database(join(this.dataDir, "tollgate.sqlite"));
+      const store = new Database(join(this.dataDir, STORE_FILE));
       store.run(statement, values);
       store.close();
       return;
@@ -334,7 +335,7 @@ class RunningGateway implements TestGateway {
   async rowsOf(table: string): Promise<unknown[]> {
     const statement = `SELECT * FROM ${table}`;
     if (this.parts.databaseUrl === null) {
-      const store = new Database(join(this.dataDir, "tollgate.sqlite"), { readonly: true });
+      const store = new Database(join(this.dataDir, STORE_FILE), { readonly: true });
       const rows = store.query(statement).all();
       store.close();
       return rows;
@@ -374,7 +375,7 @@ class RunningGateway implements TestGateway {
 }
 
 const readToken = (dataDir: string): string =>
-  (JSON.parse(readFileSync(join(dataDir, "operator.json"), "utf8")) as { token: string }).token;
+  (JSON.parse(readFileSync(join(dataDir, OPERATOR_FILE), "utf8")) as { token: string }).token;
 
 async function read<T>(response: Response): Promise<Reply<T>> {
   const text = await response.text();

@@ -4,9 +4,10 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DATA_KEY_FILE, STORE_FILE } from "../../src/domain/data-files.ts";
 import { openSqliteStore } from "../../src/store/sqlite.ts";
 
-const FILES = ["tollgate.sqlite", "data.key"];
+const FILES = [STORE_FILE, DATA_KEY_FILE];
 const RESERVE = "ballast";
 
 interface MadeStore {

@@ -1,5 +1,6 @@
 // Who may spend: revocations, pauses, ends of keys and closed routes hold on the next request, and a key passes its limit by at most the one
 // request that crosses it.
+import { DAY_MS } from "../../src/domain/durations.ts";
 import { type Check, errorCode, factsOf, type Violation } from "../evidence.ts";
 import type { KeyFacts } from "../history.ts";
 import type { Period } from "../plan.ts";
@@ -88,7 +89,6 @@ export const limits: Check = ({ found }) =>
       }));
   });
 
-const DAY_MS = 86_400_000;
 /** The first instant of the period that an instant is in, UTC; a week begins on Monday. */
 const BEGUN: Readonly<Record<Period, (ms: number) => number>> = {
   day: (ms) => ms - (ms % DAY_MS),

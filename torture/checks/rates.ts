@@ -1,10 +1,9 @@
 // What a key may take in a minute, on however many gateways: over any stretch of time no more requests than the limit and what
 // runs off meanwhile, and no more tokens than that and what was reserved by requests that ran when the stretch began.
+import { MINUTE_MS } from "../../src/domain/durations.ts";
 import type { Check, Violation } from "../evidence.ts";
 import type { RequestRow } from "../store.ts";
 import { RATED } from "../world.ts";
-
-const MINUTE_MS = 60_000;
 
 export const rates: Check = (evidence) => {
   const keyId = evidence.found.history.keys.get(RATED.key)?.keyId;

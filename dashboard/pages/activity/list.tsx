@@ -2,6 +2,7 @@
 import { Alert, Button } from "@mantine/core";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { memo, useEffect, useMemo } from "react";
+import type { Query } from "../../api/client.ts";
 import { read } from "../../api/read.ts";
 import { addressOf, type Row } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
@@ -46,12 +47,8 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
     ...read("GET /orgs/{org}/activity", { org }, page),
     placeholderData: keepPreviousData,
   });
-  const queries = useQueryClient();
   const isCounted = filters.find === "";
-  // With the rows, not when the chart is made: that is after the rows were.
-  useEffect(() => {
-    if (isCounted) void queries.prefetchQuery(histogramOf(org, asked));
-  }, [queries, isCounted, org, asked]);
+  usePrefetchedHistogram(org, isCounted ? asked : null);
   const live = filters.live !== "";
   const tail = useTail(org, { on: live, key: filters.key, model: filters.model });
   const { rows, waiting } = useLiveRows(tail.rows, activity.data?.data ?? NONE, {
@@ -76,14 +73,7 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
       actions={
         <>
           <ColumnChooser chosen={chosen} choose={choose} />
-          <Button
-            variant={live ? "filled" : "default"}
-            aria-pressed={live}
-            leftSection={<Icon name={live ? "pause" : "activity"} size={16} />}
-            onClick={() => set({ live: live ? "" : "true" })}
-          >
-            {live ? words.stop : words.live}
-          </Button>
+          <LiveButton live={live} onClick={() => set({ live: live ? "" : "true" })} />
           <FileLink to={addressOf("GET /orgs/{org}/activity.csv", { org }, asked)}>{words.csv}</FileLink>
         </>
       }
@@ -124,6 +114,25 @@ export const ActivityList = memo(function ActivityList({ org, person, filters, s
     </Page>
   );
 });
+
+/** Asked for with the rows, not when the chart is made: that is after the rows were. */
+function usePrefetchedHistogram(org: string, asked: Query | null): void {
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (asked !== null) void queries.prefetchQuery(histogramOf(org, asked));
+  }, [queries, org, asked]);
+}
+
+const LiveButton = ({ live, onClick }: { live: boolean; onClick: () => void }) => (
+  <Button
+    variant={live ? "filled" : "default"}
+    aria-pressed={live}
+    leftSection={<Icon name={live ? "pause" : "activity"} size={16} />}
+    onClick={onClick}
+  >
+    {live ? words.stop : words.live}
+  </Button>
+);
 
 const idOf = ({ id }: ActivityRow): string => id;
 

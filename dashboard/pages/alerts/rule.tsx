@@ -1,15 +1,16 @@
 // The form of an alert rule: what is watched, from where on, and who is told.
-import { MultiSelect, NumberInput, Select, Switch, TextInput } from "@mantine/core";
+import { MultiSelect, NumberInput, Select, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ALERT_KINDS, ALERT_THRESHOLDS, type AlertKind } from "../../../src/domain/alert-kinds.ts";
-import { useChange } from "../../api/change.ts";
+import { type Mutation, useChange } from "../../api/change.ts";
 import { read } from "../../api/read.ts";
 import type { Body, Row } from "../../api/routes.ts";
+import { AmountField } from "../../components/amount-field.tsx";
 import { FormDialog } from "../../components/dialogs.tsx";
 import { KeySelect } from "../../components/key-select.tsx";
 import { type Fact, sinceOpened } from "../../components/meanwhile.tsx";
-import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
+import { isAmount, trimAmount } from "../../format/amount.ts";
 import { alertsTexts as words } from "./texts.ts";
 import { dialogTexts, meanwhileTexts } from "../../components/texts.ts";
 import { conditionOf, type Names, namesOf, SENTENCES } from "./condition.ts";
@@ -35,17 +36,7 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
   const [key, setKey] = useState(of?.key ?? "");
   const [told, setTold] = useState(of?.channels ?? channels.map(({ id }) => id));
   const [on, setOn] = useState(of?.on ?? true);
-  const add = useChange("POST /orgs/{org}/alerts/rules", { org }, onClose);
-  const change = useChange("PUT /orgs/{org}/alerts/rules/{rule}", { org, rule: of?.id ?? "" }, onClose);
-  const save = of === null ? add : change;
-  const { data: rules } = useQuery(read("GET /orgs/{org}/alerts/rules", { org }));
-  const tried =
-    of &&
-    sinceOpened(
-      save,
-      of,
-      rules?.data.find(({ id }) => id === of.id),
-    );
+  const { mutation, present, save } = useSave(org, of, onClose);
   const threshold = ALERT_THRESHOLDS[kind];
   const rule: RuleInput = {
     kind,
@@ -60,13 +51,11 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
     <FormDialog
       title={of === null ? words.addRule : words.editRule}
       action={dialogTexts.save}
-      mutation={save}
+      mutation={mutation}
       disabled={threshold === "amount_usd" && !isAmount(amount)}
       onClose={onClose}
-      now={tried?.late ? factsOf(tried.on, { channels: namesOf(channels), keys }) : null}
-      onSubmit={() =>
-        tried === null ? add.mutate(rule) : change.mutate({ ...rule, version: tried.on.version })
-      }
+      now={present && factsOf(present, { channels: namesOf(channels), keys })}
+      onSubmit={() => save(rule)}
     >
       <Select
         label={words.when}
@@ -89,15 +78,7 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
         />
       )}
       {threshold === "amount_usd" && (
-        <TextInput
-          label={words.amount}
-          data-field="amount_usd"
-          inputMode="decimal"
-          leftSection="$"
-          value={amount}
-          error={amountProblem(amount)}
-          onChange={(event) => setAmount(event.currentTarget.value)}
-        />
+        <AmountField label={words.amount} data-field="amount_usd" value={amount} onChange={setAmount} />
       )}
       {threshold === "percent" && (
         <Whole label={words.percent} field="percent" max={100} value={percent} set={setPercent} />
@@ -114,6 +95,28 @@ export function RuleDialog({ org, of, channels, keys, onClose }: RuleDialogProps
       <Switch label={words.on} checked={on} onChange={(event) => setOn(event.currentTarget.checked)} />
     </FormDialog>
   );
+}
+
+interface Save {
+  mutation: Mutation;
+  /** The rule as somebody else left it meanwhile; null where nobody did. */
+  present: AlertRule | null;
+  save: (rule: RuleInput) => void;
+}
+
+/** Adds the rule, or changes the one that the form was filled in from. */
+function useSave(org: string, of: AlertRule | null, onDone: () => void): Save {
+  const add = useChange("POST /orgs/{org}/alerts/rules", { org }, onDone);
+  const change = useChange("PUT /orgs/{org}/alerts/rules/{rule}", { org, rule: of?.id ?? "" }, onDone);
+  const { data: rules } = useQuery(read("GET /orgs/{org}/alerts/rules", { org }));
+  if (of === null) return { mutation: add, present: null, save: (rule) => add.mutate(rule) };
+  const shown = rules?.data.find(({ id }) => id === of.id);
+  const { on, late } = sinceOpened(change, of, shown);
+  return {
+    mutation: change,
+    present: late ? on : null,
+    save: (rule) => change.mutate({ ...rule, version: on.version }),
+  };
 }
 
 const factsOf = (rule: AlertRule, { channels, keys }: { channels: Names; keys: Names }): Fact[] => [

@@ -1,39 +1,23 @@
 // A line of the audit log as a sentence: "raised the monthly limit of key *Batch* from $5.00 to $10.00". Who did it stands before
 // it, the line as it is kept behind it. What nobody wrote a sentence for is told in the words of its action.
-import { compareMoney, exactMoney, formatMoney } from "../../format/money.ts";
+import type { Row } from "../../api/routes.ts";
 import { formatTarget, targetOf } from "../../format/change.ts";
 import { formatDay } from "../../format/time.ts";
-import type { Row } from "../../api/routes.ts";
-import { counted } from "../../format/count.ts";
+import {
+  available,
+  because,
+  fromTo,
+  type Line,
+  named,
+  type Part,
+  textOf,
+  usd,
+  type Values,
+  whenOf,
+} from "./line.ts";
+import { limited, ratesSet, ruleOf, settingsOf } from "./terms.ts";
 
-/** Plain words, and names that stand out. */
-export type Part = string | { name: string };
 export type Told = Pick<Row<"GET /operator/audit">, "action" | "target" | "target_name" | "before" | "after">;
-type Values = Readonly<Record<string, unknown>>;
-/** A line's values before and after; none where there were none, or where they are damaged. */
-interface Line {
-  before: Values;
-  after: Values;
-  /** The target by its name; of credits given back, the request. */
-  it: Part;
-  /** What the credits go by: the operator's own reference, or the payment's. */
-  reference: Part;
-}
-
-const named = (text: unknown): Part => ({ name: typeof text === "string" ? text : JSON.stringify(text) });
-const textOf = (value: unknown): string =>
-  value === null || value === undefined ? "none" : typeof value === "string" ? value : JSON.stringify(value);
-const usd = (value: unknown): string => (typeof value === "string" ? formatMoney(value) : "none");
-const because = (reason: unknown): Part[] => (typeof reason === "string" ? [`: ${reason}`] : []);
-const fromTo = (before: unknown, after: unknown): Part[] => [" from ", named(before), " to ", named(after)];
-/** With every digit where they would read the same. */
-function available({ before, after }: Line): string {
-  const [was, is] = [before["available_usd"], after["available_usd"]];
-  if (typeof was !== "string" || typeof is !== "string") return "";
-  const print = formatMoney(was) === formatMoney(is) ? exactMoney : formatMoney;
-  return `; available went from ${print(was)} to ${print(is)}`;
-}
-
 const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
   "alert_channel.create": ({ after }) => [
     `added the ${textOf(after["kind"] ?? "webhook")} channel `,
@@ -107,13 +91,13 @@ const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
     ", whose time was over",
     ...whenOf(after["expires_at"]),
   ],
-  "key.limit": (line) => limited(line),
+  "key.limit": limited,
   "key.pause": ({ it }) => ["paused the key ", it],
   "key.rename": ({ before, after }) => ["renamed a key", ...fromTo(before["name"], after["name"])],
   "key.resume": ({ it }) => ["resumed the key ", it],
   "key.revoke": ({ it }) => ["revoked the key ", it],
-  "key.settings": (line) => settingsOf(line),
-  "limits.set": (line) => ratesSet(line),
+  "key.settings": settingsOf,
+  "limits.set": ratesSet,
   "management_key.create": ({ after }) => ["created the management key ", named(after["name"])],
   "management_key.revoke": ({ it }) => ["revoked the management key ", it],
   "member.invite": ({ after }) => ["invited ", named(after["email"]), ` as ${textOf(after["role"])}`],
@@ -178,84 +162,6 @@ const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
   "route.disable": ({ it, after }) => ["disabled the route ", it, ...because(after["reason"])],
   "route.enable": ({ it }) => ["enabled the route ", it],
 };
-
-function limited({ it, before, after }: Line): Part[] {
-  const [was, is] = [before["limit_usd"], after["limit_usd"]];
-  if (typeof was !== "string") return ["set the monthly limit of the key ", it, ` to ${usd(is)}`];
-  if (typeof is !== "string") return ["lifted the monthly limit of the key ", it, `, which was ${usd(was)}`];
-  const verb = compareMoney(is, was) > 0 ? "raised" : "lowered";
-  return [`${verb} the monthly limit of the key `, it, ` from ${usd(was)} to ${usd(is)}`];
-}
-
-const whenOf = (time: unknown): string[] => (typeof time === "string" ? [` on ${formatDay(time)}`] : []);
-
-/** `changed the key Batch: daily limit $5.00 (was none), ends on 3 Dec (was never)`. */
-function settingsOf({ it, before, after }: Line): Part[] {
-  const changes = Object.entries(after).map(([field, value]) => {
-    const [words, print] = Object.hasOwn(KEY_SETTINGS, field)
-      ? (KEY_SETTINGS[field] ?? [field, textOf])
-      : [field.replaceAll("_", " "), textOf];
-    return `${words} ${print(value)} (was ${print(before[field])})`;
-  });
-  return ["changed the key ", it, `: ${changes.length === 0 ? "nothing" : changes.join(", ")}`];
-}
-
-const KEY_SETTINGS: Readonly<Record<string, readonly [string, (value: unknown) => string]>> = {
-  day_limit_usd: ["daily limit", usd],
-  week_limit_usd: ["weekly limit", usd],
-  max_output_tokens: [
-    "maximum output",
-    (value) => (typeof value === "number" ? counted(value, "token") : "none"),
-  ],
-  allowed_models: ["models", (value) => (Array.isArray(value) ? value.map(textOf).join(" and ") : "all")],
-  expires_at: ["ends on", (value) => (typeof value === "string" ? formatDay(value) : "no day")],
-};
-
-/** `set limits of the key Batch on gpt-5: 60 requests per minute (was 100), no tokens per minute (was 5000)`. */
-function ratesSet({ it, before, after }: Line): Part[] {
-  const changes = Object.entries(RATES).flatMap(([field, words]) => {
-    const [was, is] = [before[field] ?? null, after[field] ?? null];
-    if (was === is) return [];
-    const told = is === null ? `no limit of ${words.many}` : rateOf(is, words);
-    return [was === null ? told : `${told} (was ${textOf(was)})`];
-  });
-  const model = after["model"];
-  return [
-    "set limits of ",
-    it,
-    ...(typeof model !== "string"
-      ? []
-      : typeof it !== "string" && it.name === model
-        ? [" for each organization"]
-        : [" on ", named(model)]),
-    `: ${changes.length === 0 ? "nothing changed" : changes.join(", ")}`,
-  ];
-}
-
-interface RateWords {
-  one: string;
-  many: string;
-}
-const RATES: Readonly<Record<string, RateWords>> = {
-  requests_per_minute: { one: "request per minute", many: "requests per minute" },
-  tokens_per_minute: { one: "token per minute", many: "tokens per minute" },
-  concurrent: { one: "request at once", many: "requests at once" },
-};
-
-const rateOf = (limit: unknown, { one, many }: RateWords): string => counted(textOf(limit), one, many);
-
-/** `key limit 90 %`. */
-function ruleOf(rule: Values): string {
-  const threshold =
-    typeof rule["amount_usd"] === "string"
-      ? ` ${usd(rule["amount_usd"])}`
-      : typeof rule["percent"] === "number"
-        ? ` ${rule["percent"]}\u00a0%`
-        : typeof rule["days"] === "number"
-          ? ` ${counted(rule["days"], "day")}`
-          : "";
-  return `${textOf(rule["kind"]).replaceAll("_", " ")}${threshold}${rule["on"] === false ? ", off" : ""}`;
-}
 
 /** The words after whoever did it. */
 export function sentenceOf(told: Told): Part[] {

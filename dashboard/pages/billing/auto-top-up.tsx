@@ -1,14 +1,15 @@
 // Automatic top-up: below a threshold the kept card is charged, within a monthly cap; the last failure with its reason.
-import { Alert, Button, Group, Paper, SimpleGrid, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, Paper, SimpleGrid, Stack, Switch, Text } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../api/change.ts";
 import type { Answer } from "../../api/routes.ts";
+import { AmountField } from "../../components/amount-field.tsx";
 import { ConfirmDialog } from "../../components/dialogs.tsx";
 import { ExactMoney, Money, Time } from "../../components/figures.tsx";
 import { type Fact, Meanwhile, sinceOpened } from "../../components/meanwhile.tsx";
 import { FormFailure } from "../../components/form.tsx";
 import { Failure } from "../../components/states.tsx";
-import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
+import { isAmount, trimAmount } from "../../format/amount.ts";
 import { billingTexts as words } from "./texts.ts";
 import { dialogTexts, meanwhileTexts, stateTexts } from "../../components/texts.ts";
 
@@ -63,13 +64,14 @@ export function AutoTopUpCard({ org, of, mayChange }: AutoTopUpProps) {
           onChange={(event) => type({ on: event.currentTarget.checked })}
         />
         <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="sm" verticalSpacing="sm" maw={640}>
-          {AMOUNTS.map(({ term, ...shown }) => (
-            <AmountInput
+          {AMOUNTS.map(({ term, field, ...shown }) => (
+            <AmountField
               key={term}
               {...shown}
+              data-field={field}
               value={terms[term]}
               disabled={!mayChange}
-              onType={(usd) => type({ [term]: usd })}
+              onChange={(usd) => type({ [term]: usd })}
             />
           ))}
         </SimpleGrid>
@@ -114,29 +116,6 @@ function useTermsForm(org: string, of: AutoTopUp) {
       }),
   };
 }
-
-interface AmountInputProps {
-  label: string;
-  field: string;
-  placeholder: string;
-  value: string;
-  disabled: boolean;
-  onType: (usd: string) => void;
-}
-
-const AmountInput = ({ label, field, placeholder, value, disabled, onType }: AmountInputProps) => (
-  <TextInput
-    label={label}
-    data-field={field}
-    placeholder={placeholder}
-    inputMode="decimal"
-    leftSection="$"
-    value={value}
-    disabled={disabled}
-    error={amountProblem(value)}
-    onChange={(event) => onType(event.currentTarget.value)}
-  />
-);
 
 /** The kept card, what it was charged this month, and how it goes. */
 function Card({ org, of, mayChange }: AutoTopUpProps) {

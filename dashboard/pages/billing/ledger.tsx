@@ -14,7 +14,7 @@ import { Loaded } from "../../components/states.tsx";
 import { month as monthFilter, oneOf, text, useFilters, useSetFilters } from "../../filters.ts";
 import { formatCount } from "../../format/count.ts";
 import { isNegative } from "../../format/money.ts";
-import { formatMonth, lastMonths, monthWindow } from "../../format/month.ts";
+import { formatMonth, lastMonths, monthWindow, MONTHS_OFFERED } from "../../format/month.ts";
 import { path } from "../../path-builder.ts";
 import { EntryDrawer } from "./entry-drawer.tsx";
 import { entryTexts } from "./entry-texts.ts";
@@ -24,7 +24,6 @@ import { tableTexts } from "../../components/texts.ts";
 
 type LedgerEntry = Row<"GET /orgs/{org}/billing/ledger">;
 
-const MONTHS_OFFERED = 24;
 const KINDS = [
   "charge",
   "purchase",

@@ -1,10 +1,11 @@
 // Buying credits: an order is made, paid where its service says, and credited by the service's event only.
-import { Alert, Button, Checkbox, Group, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Checkbox, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { useChange } from "../../api/change.ts";
 import type { Answer } from "../../api/routes.ts";
+import { AmountField } from "../../components/amount-field.tsx";
 import { FormDialog } from "../../components/dialogs.tsx";
-import { amountProblem, isAmount, trimAmount } from "../../format/amount.ts";
+import { isAmount, trimAmount } from "../../format/amount.ts";
 import { formatMoney } from "../../format/money.ts";
 import { billingTexts as words } from "./texts.ts";
 
@@ -46,15 +47,12 @@ export function OrderDialog({ org, of, onClose }: OrderDialogProps) {
               </Button>
             ))}
           </Group>
-          <TextInput
+          <AmountField
             label={words.amount}
             data-field="amount_usd"
             description={words.bounds(formatMoney(minimum_usd), formatMoney(maximum_usd))}
-            inputMode="decimal"
-            leftSection="$"
             value={amount}
-            error={amountProblem(amount)}
-            onChange={(event) => setAmount(event.currentTarget.value)}
+            onChange={setAmount}
           />
           {!byHand && (
             <Checkbox

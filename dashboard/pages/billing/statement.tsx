@@ -12,13 +12,12 @@ import { Loaded, Loading } from "../../components/states.tsx";
 import { month as monthFilter, useFilters } from "../../filters.ts";
 import { formatCount } from "../../format/count.ts";
 import { isZero } from "../../format/money.ts";
-import { formatMonth, lastMonths, monthWindow } from "../../format/month.ts";
+import { formatMonth, lastMonths, monthWindow, MONTHS_OFFERED } from "../../format/month.ts";
 import { statementTexts as words } from "./statement-texts.ts";
 
 type StatementOfMonth = Answer<"GET /orgs/{org}/billing/statement">;
 type Charge = StatementOfMonth["charges"][number];
 
-const MONTHS_OFFERED = 24;
 const SHAPE = { statement: monthFilter };
 
 export function Statement({ org }: { org: string }) {

@@ -3,6 +3,7 @@ import { MultiSelect, SimpleGrid, Stack, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
 import type { Body, Row } from "../../api/routes.ts";
+import { AmountField } from "../../components/amount-field.tsx";
 import { amountProblem, trimAmount } from "../../format/amount.ts";
 import { keysTexts as words } from "./texts.ts";
 
@@ -63,16 +64,13 @@ export function SettingsInputs({ org, typed, set }: SettingsProps) {
   const models = useQuery(read("GET /orgs/{org}/models", { org }));
   const known = (models.data?.data ?? []).map(({ id }) => id);
   const amount = (field: "limit" | "day" | "week", label: string, description?: string) => (
-    <TextInput
+    <AmountField
       label={label}
       data-field={SENT_AS[field]}
       {...(description !== undefined && { description })}
       placeholder={words.limitNone}
-      inputMode="decimal"
-      leftSection="$"
       value={typed[field]}
-      error={amountProblem(typed[field])}
-      onChange={(event) => set({ ...typed, [field]: event.currentTarget.value })}
+      onChange={(usd) => set({ ...typed, [field]: usd })}
     />
   );
   return (

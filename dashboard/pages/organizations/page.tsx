@@ -2,6 +2,7 @@
 import { Button } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { PAGE_ROWS_MAX } from "../../../src/domain/page-rows.ts";
 import { moreOf, readPages } from "../../api/read.ts";
 import type { Row } from "../../api/routes.ts";
 import { DataTable } from "../../components/data-table.tsx";
@@ -20,14 +21,13 @@ import { organizationColumns } from "./columns.tsx";
 type OrganizationRow = Row<"GET /operator/organizations">;
 
 const SHAPE = { search: text() };
-/** As many as the server gives at once: few installations have more, so that an order is one of all of them. */
-const PAGE = 200;
 type Act = { kind: "create" } | { kind: "rename" | "invite"; to: OrganizationRow };
 
 export function OrganizationsPage() {
   const [{ search }, setFilters] = useFilters(SHAPE);
   const organizations = useInfiniteQuery(
-    readPages("GET /operator/organizations", {}, { search, limit: PAGE }),
+    // Few installations have more than one page of these, so that an order is one of all of them.
+    readPages("GET /operator/organizations", {}, { search, limit: PAGE_ROWS_MAX }),
   );
   const [act, setAct] = useState<Act | null>(null);
   const [link, setLink] = useState<ShownLink | null>(null);

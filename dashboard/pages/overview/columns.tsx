@@ -1,4 +1,5 @@
 // The columns of the overview's tables: each first cell leads to what is behind its row.
+import type { TimeRange } from "../../../src/domain/usage-words.ts";
 import type { Answer } from "../../api/routes.ts";
 import { Change } from "../../components/change.tsx";
 import type { Column } from "../../components/data-table.tsx";
@@ -11,8 +12,6 @@ import { chargedTexts } from "../../components/texts.ts";
 import { overviewTexts as words } from "./texts.ts";
 
 type Overview = Answer<"GET /orgs/{org}/overview">;
-
-type Range = "24h" | "7d" | "30d" | "month";
 
 const requests = {
   title: chargedTexts.requests,
@@ -33,7 +32,7 @@ const change = {
   ),
 };
 
-export const modelsOf = (org: string, range: Range): Column<Overview["top_models"][number]>[] => [
+export const modelsOf = (org: string, range: TimeRange): Column<Overview["top_models"][number]>[] => [
   {
     title: words.model,
     always: true,
@@ -47,7 +46,7 @@ export const modelsOf = (org: string, range: Range): Column<Overview["top_models
   spend,
   change,
 ];
-export const keysOf = (org: string, range: Range): Column<Overview["top_keys"][number]>[] => [
+export const keysOf = (org: string, range: TimeRange): Column<Overview["top_keys"][number]>[] => [
   {
     title: words.key,
     always: true,

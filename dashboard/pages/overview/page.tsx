@@ -2,6 +2,7 @@
 import { Group, SimpleGrid, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { RANGES } from "../../../src/domain/usage-words.ts";
 import { read } from "../../api/read.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { PageButton } from "../../components/page-button.tsx";
@@ -16,7 +17,7 @@ import { Attention } from "./attention.tsx";
 import { keysOf, modelsOf, routesOf } from "./columns.tsx";
 import { Refusals } from "./refusals.tsx";
 import { SpendChart } from "./spend-chart.tsx";
-import { MoneyTiles, type Overview, RANGES, type TilesProps, TrafficTiles } from "./tiles.tsx";
+import { MoneyTiles, type Overview, type TilesProps, TrafficTiles } from "./tiles.tsx";
 
 const SHAPE = { range: oneOf(RANGES, "24h") };
 

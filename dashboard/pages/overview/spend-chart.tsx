@@ -1,6 +1,7 @@
 // Where the money goes: spend by model over the range, beside what it was before.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import type { TimeRange } from "../../../src/domain/usage-words.ts";
 import { read } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
 import { changeText } from "../../components/change-text.ts";
@@ -15,7 +16,7 @@ import { overviewTexts as words } from "./texts.ts";
 
 interface SpendChartProps {
   org: string;
-  range: "24h" | "7d" | "30d" | "month";
+  range: TimeRange;
   of: Answer<"GET /orgs/{org}/overview">;
 }
 

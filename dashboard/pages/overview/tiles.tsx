@@ -1,5 +1,6 @@
 // The figures at the head of the overview: credits as they stand, then what was asked for in the chosen time.
 import { SimpleGrid, Stack, Text } from "@mantine/core";
+import type { TimeRange } from "../../../src/domain/usage-words.ts";
 import type { Answer } from "../../api/routes.ts";
 import { ExactMoney, Money } from "../../components/figures.tsx";
 import { Tile } from "../../components/tile.tsx";
@@ -12,11 +13,9 @@ import { overviewTexts as words } from "./texts.ts";
 
 export type Overview = Answer<"GET /orgs/{org}/overview">;
 
-export const RANGES = ["24h", "7d", "30d", "month"] as const;
-
 export interface TilesProps {
   org: string;
-  range: (typeof RANGES)[number];
+  range: TimeRange;
   of: Overview;
 }
 

@@ -25,24 +25,7 @@ export const entitlementColumns = (terms: ColumnTerms): Column<Entitlement>[] =>
     title: columns.model,
     always: true,
     order: ({ model, project }) => `${model} ${project}`,
-    cell: ({ model, project, purpose }) => (
-      <Cell
-        small={
-          <>
-            {project}
-            {purpose !== null && (
-              <Text size="xs" lineClamp={2} title={purpose}>
-                {purpose}
-              </Text>
-            )}
-          </>
-        }
-      >
-        <Text span size="sm" fw={600} className="name">
-          {model}
-        </Text>
-      </Cell>
-    ),
+    cell: (entitlement) => <Subject of={entitlement} />,
   },
   {
     title: columns.state,
@@ -78,16 +61,7 @@ export const entitlementColumns = (terms: ColumnTerms): Column<Entitlement>[] =>
   },
   {
     title: columns.routes,
-    cell: ({ routes }) => (
-      <Stack gap={4}>
-        {routes.map(({ route, state, reason }) => (
-          <Cell key={route} small={placeOf(route) + (reason === null ? "" : `: ${reason}`)}>
-            <StateBadge state={state} />
-          </Cell>
-        ))}
-        {routes.length === 0 && words.noRoutes}
-      </Stack>
-    ),
+    cell: (entitlement) => <Routes of={entitlement} />,
   },
   {
     title: columns.actions,
@@ -96,9 +70,6 @@ export const entitlementColumns = (terms: ColumnTerms): Column<Entitlement>[] =>
     cell: (entitlement) => <Acts of={entitlement} {...terms} />,
   },
 ];
-
-/** The model stands in the row already. */
-const placeOf = (route: string): string => route.slice(route.indexOf("@") + 1);
 
 /** Approved, and still nothing answers. */
 const isShut = ({ state, routes }: Entitlement): boolean =>
@@ -113,6 +84,40 @@ const Cell = ({ children, small }: { children: ReactNode; small: ReactNode }) =>
       </Text>
     )}
   </div>
+);
+
+/** What for: the model, the project and its purpose. */
+const Subject = ({ of: { model, project, purpose } }: { of: Entitlement }) => (
+  <Cell
+    small={
+      <>
+        {project}
+        {purpose !== null && (
+          <Text size="xs" lineClamp={2} title={purpose}>
+            {purpose}
+          </Text>
+        )}
+      </>
+    }
+  >
+    <Text span size="sm" fw={600} className="name">
+      {model}
+    </Text>
+  </Cell>
+);
+
+/** The model stands in the row already. */
+const placeOf = (route: string): string => route.slice(route.indexOf("@") + 1);
+
+const Routes = ({ of: { routes } }: { of: Entitlement }) => (
+  <Stack gap={4}>
+    {routes.map(({ route, state, reason }) => (
+      <Cell key={route} small={placeOf(route) + (reason === null ? "" : `: ${reason}`)}>
+        <StateBadge state={state} />
+      </Cell>
+    ))}
+    {routes.length === 0 && words.noRoutes}
+  </Stack>
 );
 
 function Decision({ of }: { of: Entitlement }) {

@@ -22,26 +22,7 @@ export const memberColumns = ({ org, ...terms }: ColumnTerms): Column<Member>[] 
     title: words.columns.member,
     always: true,
     order: ({ person, email }) => (person.name ?? email).toLowerCase(),
-    cell: ({ person, email, role, you }) => (
-      <Stack gap={0}>
-        <Group gap={6}>
-          <Text size="sm" fw={600} className="name">
-            {person.name ?? person.id}
-          </Text>
-          {you && (
-            <Text size="xs" c="dimmed">
-              ({words.you})
-            </Text>
-          )}
-        </Group>
-        <Text size="xs" c="dimmed" className="name">
-          <Parts of={email} />
-        </Text>
-        <Text size="xs" hiddenFrom="sm">
-          {words.roles[role]}
-        </Text>
-      </Stack>
-    ),
+    cell: (member) => <MemberCell of={member} />,
   },
   {
     title: words.columns.role,
@@ -72,19 +53,7 @@ export const memberColumns = ({ org, ...terms }: ColumnTerms): Column<Member>[] 
     title: words.columns.keys,
     figures: true,
     order: ({ keys }) => keys,
-    cell: ({ keys, person, email }) =>
-      keys === 0 ? (
-        keys
-      ) : (
-        <Link
-          to={path.organization(org, "keys")}
-          search={{ by: person.id }}
-          size="sm"
-          aria-label={words.keysOf(keys, person.name ?? email)}
-        >
-          {keys}
-        </Link>
-      ),
+    cell: (member) => <KeysCell of={member} org={org} />,
   },
   {
     title: words.columns.month,
@@ -101,3 +70,40 @@ export const memberColumns = ({ org, ...terms }: ColumnTerms): Column<Member>[] 
     cell: (member) => <RowMenu of={member} {...terms} />,
   },
 ];
+
+/** Who it is; on a narrow screen the role, too. */
+const MemberCell = ({ of: { person, email, role, you } }: { of: Member }) => (
+  <Stack gap={0}>
+    <Group gap={6}>
+      <Text size="sm" fw={600} className="name">
+        {person.name ?? person.id}
+      </Text>
+      {you && (
+        <Text size="xs" c="dimmed">
+          ({words.you})
+        </Text>
+      )}
+    </Group>
+    <Text size="xs" c="dimmed" className="name">
+      <Parts of={email} />
+    </Text>
+    <Text size="xs" hiddenFrom="sm">
+      {words.roles[role]}
+    </Text>
+  </Stack>
+);
+
+/** How many keys they made, with the way to them. */
+const KeysCell = ({ of: { keys, person, email }, org }: { of: Member; org: string }) =>
+  keys === 0 ? (
+    keys
+  ) : (
+    <Link
+      to={path.organization(org, "keys")}
+      search={{ by: person.id }}
+      size="sm"
+      aria-label={words.keysOf(keys, person.name ?? email)}
+    >
+      {keys}
+    </Link>
+  );

@@ -1,5 +1,6 @@
 // What is shown of the usage: all of it is in the address.
 import { Button } from "@mantine/core";
+import { USAGE_GROUPS } from "../../../src/domain/usage-words.ts";
 import { Choice } from "../../components/choice.tsx";
 import { FilterRow } from "../../components/filters.tsx";
 import { KeyFilter, ModelFilter } from "../../components/spend-filters.tsx";
@@ -9,11 +10,10 @@ import { tableTexts } from "../../components/texts.ts";
 import { usageTexts as words } from "./texts.ts";
 import { MEASURES } from "./buckets.ts";
 
-const GROUPS = ["model", "key", "member", "scope", "provider", "region"] as const;
 export const SHAPE = {
   ...windowShape("30d"),
-  group_by: oneOf(GROUPS, "model"),
-  then_by: oneOf(["", ...GROUPS], ""),
+  group_by: oneOf(USAGE_GROUPS, "model"),
+  then_by: oneOf(["", ...USAGE_GROUPS], ""),
   measure: oneOf(MEASURES, "charge_usd"),
   cumulative: oneOf(["", "true"], ""),
   key: text(),
@@ -47,7 +47,7 @@ export const UsageFilters = ({ org, filters, set }: UsageFiltersProps) => (
       value={filters.group_by}
       of={SHAPE.group_by}
       set={(group_by) => set({ group_by, then_by: "" })}
-      data={GROUPS.map((value) => ({ value, label: words.groups[value] }))}
+      data={USAGE_GROUPS.map((value) => ({ value, label: words.groups[value] }))}
     />
     <Choice
       label={words.thenBy}
@@ -56,7 +56,7 @@ export const UsageFilters = ({ org, filters, set }: UsageFiltersProps) => (
       set={(then_by) => set({ then_by })}
       data={[
         { value: "", label: words.noSecond },
-        ...GROUPS.filter((value) => value !== filters.group_by).map((value) => ({
+        ...USAGE_GROUPS.filter((value) => value !== filters.group_by).map((value) => ({
           value,
           label: words.groups[value],
         })),

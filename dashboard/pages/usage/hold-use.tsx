@@ -83,23 +83,7 @@ function columnsOf(org: string, asked: Record<string, string>): Column<Row>[] {
       // Of one key, each row is a model.
       title: asked["key"] ? words.model : words.key,
       always: true,
-      cell: ({ key, model }) => (
-        <Stack miw={110} gap={0} align="flex-start">
-          <Link
-            to={path.organization(org, "activity")}
-            search={{ ...asked, key: key.id, model, state: "settled" }}
-            size="sm"
-            className="name"
-          >
-            {asked["key"] ? model : key.name}
-          </Link>
-          {!asked["key"] && (
-            <Text size="xs" c="dimmed" className="name">
-              {model}
-            </Text>
-          )}
-        </Stack>
-      ),
+      cell: (row) => <NameCell of={row} org={org} asked={asked} />,
     },
     {
       title: words.requests,
@@ -138,19 +122,41 @@ function columnsOf(org: string, asked: Record<string, string>): Column<Row>[] {
       figures: true,
       always: true,
       order: ({ suggested_max_tokens }) => suggested_max_tokens ?? -1,
-      cell: ({ suggested_max_tokens: suggested, frees_usd: frees }) =>
-        suggested === null ? (
-          "–"
-        ) : (
-          <>
-            <b>{formatCount(suggested)}</b>
-            {frees !== null && (
-              <Text size="xs" c="dimmed" component="div" style={{ whiteSpace: "normal" }}>
-                {words.frees(formatMoney(frees))}
-              </Text>
-            )}
-          </>
-        ),
+      cell: (row) => <Suggestion of={row} />,
     },
   ];
 }
+
+/** Which key and model, with the way to their requests. */
+const NameCell = ({ of: { key, model }, org, asked }: { of: Row } & HoldUseProps) => (
+  <Stack miw={110} gap={0} align="flex-start">
+    <Link
+      to={path.organization(org, "activity")}
+      search={{ ...asked, key: key.id, model, state: "settled" }}
+      size="sm"
+      className="name"
+    >
+      {asked["key"] ? model : key.name}
+    </Link>
+    {!asked["key"] && (
+      <Text size="xs" c="dimmed" className="name">
+        {model}
+      </Text>
+    )}
+  </Stack>
+);
+
+/** The output maximum that would do, and what it would free. */
+const Suggestion = ({ of: { suggested_max_tokens: suggested, frees_usd: frees } }: { of: Row }) =>
+  suggested === null ? (
+    "–"
+  ) : (
+    <>
+      <b>{formatCount(suggested)}</b>
+      {frees !== null && (
+        <Text size="xs" c="dimmed" component="div" style={{ whiteSpace: "normal" }}>
+          {words.frees(formatMoney(frees))}
+        </Text>
+      )}
+    </>
+  );

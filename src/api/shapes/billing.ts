@@ -1,6 +1,9 @@
 // Credits of one organization: the arithmetic line, open holds, the ledger page, and buying (orders, automatic top-up).
 import { z } from "zod";
-import { count, listOf, page, time, usd, usdInput, version, window } from "./fields.ts";
+import { count, creditKind, listOf, page, time, usd, usdInput, version, window } from "./fields.ts";
+
+/** Of payments. */
+const driver = z.enum(["stripe", "manual", "test"]);
 
 /** purchases + grants + refunds − charges − chargebacks = available + held − debt; `drift` is 0.000000000 or a bug. */
 export const billing = z.object({
@@ -16,7 +19,7 @@ export const billing = z.object({
   paid_workspace: z.boolean(),
   open_holds: count,
   /** How this gateway is paid; empty: only an operator grants. */
-  drivers: z.array(z.enum(["stripe", "manual", "test"])),
+  drivers: z.array(driver),
   presets_usd: z.array(usd),
   /** What one order may be. */
   minimum_usd: usd,
@@ -77,7 +80,7 @@ export const ledgerList = listOf(ledgerEntry).extend({
 
 const topUp = z.object({
   at: time,
-  kind: z.enum(["purchase", "grant", "refund", "chargeback"]),
+  kind: creditKind,
   amount_usd: usd,
   source: z.string(),
   reference: z.string(),
@@ -91,7 +94,7 @@ export const order = z.object({
   id: z.string(),
   org: z.string(),
   purpose: z.enum(["checkout", "auto_top_up"]),
-  driver: z.enum(["stripe", "manual", "test"]),
+  driver,
   amount_usd: usd,
   state: orderState,
   /** Where to pay; null when nothing is to be clicked. */

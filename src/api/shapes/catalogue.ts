@@ -3,10 +3,22 @@ import { FIRST_SURFACE, SPOKEN_SURFACES } from "../../domain/surfaces.ts";
 import { z } from "zod";
 import { publishedPriceSchema } from "./price.ts";
 import { entitlementSchema } from "./records.ts";
-import { arithmetic } from "./spend.ts";
-import { count, line, listOf, milliseconds, personRef, tier, time, timeInput, usd, page } from "./fields.ts";
+import { arithmetic } from "./activity.ts";
+import {
+  circuit,
+  count,
+  line,
+  listOf,
+  milliseconds,
+  page,
+  personRef,
+  routeState,
+  tier,
+  time,
+  timeInput,
+  usd,
+} from "./fields.ts";
 
-const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
 /** As published, in US dollars; what is left out costs what stands in its place (docs/releases.md). */
 export const price = publishedPriceSchema.extend({ cached_input_per_million: z.string() });
 
@@ -46,7 +58,7 @@ const model = z.object({
       release_version: count,
       signed_at: time,
       expires_at: time,
-      circuit: z.enum(["closed", "open", "half_open"]),
+      circuit,
       price,
     }),
   ),
@@ -80,6 +92,7 @@ export const playgroundInput = z.strictObject({
 /** The quote of the surface: what would be held. */
 export const playgroundQuote = z.looseObject({});
 
+const entitlementState = z.enum(["requested", "active", "expired", "revoked", "declined", "withdrawn"]);
 export const entitlement = entitlementSchema.extend({
   asked_by: personRef.nullable(),
   decided_by: personRef.nullable(),
@@ -87,7 +100,7 @@ export const entitlement = entitlementSchema.extend({
   wanted_until: time.nullable(),
   /** Of the operator: with a refusal or an approval. */
   note: z.string().nullable(),
-  state: z.enum(["requested", "active", "expired", "revoked", "declined", "withdrawn"]),
+  state: entitlementState,
   /** Charges of the model from the approval until the entitlement ended. */
   spend_usd: usd,
   routes: z.array(z.object({ route: z.string(), state: routeState, reason: z.string().nullable() })),
@@ -110,6 +123,6 @@ export const entitlementRow = entitlement.extend({
 export const entitlementRowList = listOf(entitlementRow);
 export const entitlementsQuery = z.strictObject({
   ...page,
-  state: z.enum(["requested", "active", "expired", "revoked", "declined", "withdrawn"]).optional(),
+  state: entitlementState.optional(),
   org: z.string().max(60).optional(),
 });

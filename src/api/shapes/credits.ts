@@ -1,7 +1,8 @@
 // Credits as operators give and return them, and the payments that bring them.
 import { z } from "zod";
 import { order } from "./billing.ts";
-import { count, line, listOf, personRef, time, usd, usdInput, page } from "./fields.ts";
+import { requestState } from "./requests.ts";
+import { count, creditKind, line, listOf, page, personRef, time, usd, usdInput } from "./fields.ts";
 
 /** Of credits, orders and payment events. */
 export const creditsQuery = z.strictObject({ ...page, org: z.string().max(60).optional() });
@@ -10,7 +11,7 @@ const credit = z.object({
   at: time,
   org: z.string(),
   org_name: z.string(),
-  kind: z.enum(["purchase", "grant", "refund", "chargeback"]),
+  kind: creditKind,
   amount_usd: usd,
   source: z.string(),
   reference: z.string(),
@@ -39,7 +40,7 @@ export const refundable = z.object({
   org: z.string(),
   org_name: z.string(),
   model: z.string(),
-  state: z.enum(["running", "settled", "released", "outcome_unknown"]),
+  state: requestState,
   admitted_at: time,
   charge_usd: usd,
   refunded_usd: usd,

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { entryKind } from "./billing.ts";
 import { count, orgId, time, usd, wholeListOf } from "./fields.ts";
-import { signedReceipt } from "./spend.ts";
+import { signedReceipt } from "./activity.ts";
 
 /** An entry as its hash covers it (money.md §5): over the former hash and these figures in this order. */
 export const entryRecord = z

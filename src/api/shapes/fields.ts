@@ -2,7 +2,10 @@
 // in UTC, null means "not there"; a list is one page, `next_cursor` null on the last.
 import { z } from "zod";
 import { parseUsd } from "../../domain/money.ts";
+import { PAGE_ROWS_MAX } from "../../domain/page-rows.ts";
 import { DAMAGED } from "../../domain/print.ts";
+import { ROUTE_STATES } from "../../domain/release.ts";
+import { RANGES } from "../../domain/usage-words.ts";
 import { isReordered, isVisible } from "../../domain/visible-text.ts";
 
 export const usd = z
@@ -16,6 +19,11 @@ export const time = z
 export const count = z.int().min(0);
 export const milliseconds = z.number().min(0);
 export const tier = z.enum(["standard", "research"]);
+export const routeState = z.enum(ROUTE_STATES);
+/** Of a route's breaker. */
+export const circuit = z.enum(["closed", "open", "half_open"]);
+/** Of credits that came or went back. */
+export const creditKind = z.enum(["purchase", "grant", "refund", "chargeback"]);
 export const orgId = z.string().regex(/^org_[0-9A-Za-z]{1,40}$/, "must be an organization's id, org_…");
 export const keyId = z.string().regex(/^key_[0-9A-Za-z]{1,40}$/, "must be a key's id, key_…");
 /** Of anything, in a path. */
@@ -60,10 +68,13 @@ export const wholeListOf = <Row extends z.ZodType>(row: Row) =>
 export const listOf = <Row extends z.ZodType>(row: Row) =>
   z.object({ data: z.array(row), next_cursor: z.string().nullable() });
 /** Of every list: where the page starts and how long it may be. */
-export const page = { cursor: cursor.optional(), limit: z.coerce.number().int().min(1).max(200).optional() };
+export const page = {
+  cursor: cursor.optional(),
+  limit: z.coerce.number().int().min(1).max(PAGE_ROWS_MAX).optional(),
+};
 /** A window of time: `range` relative to now, or `from`/`to`. Without any: the current UTC month. */
 export const window = {
-  range: z.enum(["24h", "7d", "30d", "month"]).optional(),
+  range: z.enum(RANGES).optional(),
   from: timeInput.optional(),
   to: timeInput.optional(),
 };
@@ -75,6 +86,16 @@ export const buckets = {
   bucket: z.enum(["hour", "day"]),
   /** Start of the bucket that still runs, if it is in the window. */
   running_bucket: time.nullable(),
+};
+/** What was used and charged. */
+export const usageFigures = {
+  /** Those that were charged. */
+  requests: count,
+  input_tokens: count,
+  cached_tokens: count,
+  cache_write_tokens: count,
+  output_tokens: count,
+  charge_usd: usd,
 };
 /** A person as others of the organization see them; null name for one who left. */
 export const personRef = z.object({ id: z.string(), name: z.string().nullable() });

@@ -1,7 +1,7 @@
 // Requests of whichever organization, as operators look for them.
 import { z } from "zod";
 import { listOf, orgId, time } from "./fields.ts";
-import { activityList, activityQuery } from "./spend.ts";
+import { activityList, activityQuery } from "./activity.ts";
 
 export const operatorRequestsQuery = activityQuery.omit({ key: true }).extend({
   org: orgId.optional(),

@@ -3,7 +3,18 @@ import { z } from "zod";
 import { auditReportSchema, quarantinedSchema, resolvedSchema } from "./records.ts";
 import { route } from "./releases.ts";
 import { doubt } from "./requests.ts";
-import { count, line, listOf, milliseconds, personRef, time, usd, usdInput } from "./fields.ts";
+import {
+  circuit,
+  count,
+  line,
+  listOf,
+  milliseconds,
+  personRef,
+  routeState,
+  time,
+  usd,
+  usdInput,
+} from "./fields.ts";
 
 export const provider = z.object({
   name: z.string(),
@@ -13,10 +24,10 @@ export const provider = z.object({
   routes: z.array(
     z.object({
       route: z.string(),
-      state: z.enum(["live", "unhealthy", "stale", "disabled"]),
+      state: routeState,
       /** The operator's words while disabled; else a word for why it is not live; null while live. */
       reason: z.string().nullable(),
-      circuit: z.enum(["closed", "open", "half_open"]),
+      circuit,
       failures: count,
       next_probe_at: time.nullable(),
     }),

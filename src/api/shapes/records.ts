@@ -1,7 +1,7 @@
 // What the operator API answers (interfaces.md §2 and §5): one schema per record, shared by server, CLI and OpenAPI
 // document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not there".
 import { z } from "zod";
-import { count, tier, time, usd, wholeListOf } from "./fields.ts";
+import { circuit, count, routeState, tier, time, usageFigures, usd, wholeListOf } from "./fields.ts";
 import { type modelUseSchema, publishedPriceSchema } from "./price.ts";
 import { RELEASE_STEPS } from "../../domain/operator-refusals.ts";
 
@@ -82,8 +82,6 @@ export const entitlementSchema = z
   .meta({ id: "Entitlement" });
 export const entitlementListSchema = wholeListOf(entitlementSchema).meta({ id: "EntitlementList" });
 
-const routeState = z.enum(["live", "unhealthy", "stale", "disabled"]);
-
 const UNTOLD = "Null where its release is damaged and nothing tells.";
 
 export const routeSchema = z
@@ -105,7 +103,7 @@ export const routeSchema = z
     version: count,
     expires_at: time.nullable().describe(UNTOLD),
     health: z.object({
-      circuit: z.enum(["closed", "open", "half_open"]),
+      circuit,
       failures: count.describe("Failures in a row."),
       next_probe_at: time.nullable(),
     }),
@@ -154,12 +152,7 @@ export const usageListSchema = z
       z
         .object({
           group: z.string().nullable().describe("Key id, model or UTC day; null for the total."),
-          requests: count,
-          input_tokens: count,
-          cached_tokens: count,
-          cache_write_tokens: count,
-          output_tokens: count,
-          charge_usd: usd,
+          ...usageFigures,
         })
         .meta({ id: "UsageRow" }),
     ),

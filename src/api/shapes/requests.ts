@@ -84,12 +84,15 @@ const gatewaySchema = z
   })
   .meta({ id: "Gateway" });
 
+/** How a record of the ledger stands. */
+export const requestState = z.enum(["running", "settled", "released", "outcome_unknown"]);
+
 export const requestSchema = z
   .object({
     id: z.string(),
     org: z.string(),
     key: z.string(),
-    state: z.enum(["running", "settled", "released", "outcome_unknown"]),
+    state: requestState,
     status: z.int().nullable(),
     error_code: z.string().nullable(),
     finish_reason: z.string().nullable(),

@@ -1,6 +1,6 @@
 // What repeats did not cost, and what the same tokens would have cost elsewhere.
 import { z } from "zod";
-import { count, time, usd } from "./fields.ts";
+import { count, time, usageFigures, usd } from "./fields.ts";
 import { holdsQuery } from "./holds.ts";
 
 export const savingsQuery = holdsQuery;
@@ -13,14 +13,7 @@ export const savings = z.object({
   /** What those earlier ones cost, as often as they were repeated. */
   replayed_usd: usd,
   /** The tokens of the window, in whole hours; without those of vectors. */
-  used: z.object({
-    requests: count,
-    input_tokens: count,
-    cached_tokens: count,
-    cache_write_tokens: count,
-    output_tokens: count,
-    charge_usd: usd,
-  }),
+  used: z.object(usageFigures),
   /** Other models that are open to the organization now, the cheapest first; at most 20. */
   elsewhere: z.array(
     z.object({

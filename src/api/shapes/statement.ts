@@ -1,6 +1,6 @@
 // The statement of one month: what there was, what came and went, what is left; its sums are the ledger's.
 import { z } from "zod";
-import { count, orgId, time, usd } from "./fields.ts";
+import { count, creditKind, orgId, time, usd } from "./fields.ts";
 
 /** A month in UTC. */
 const month = z
@@ -10,7 +10,7 @@ const month = z
 
 const movement = z.object({
   at: time,
-  kind: z.enum(["purchase", "grant", "refund", "chargeback"]),
+  kind: creditKind,
   amount_usd: usd.describe("Signed by what it does to the balance."),
   source: z.string(),
   reference: z.string(),

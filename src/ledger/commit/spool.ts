@@ -12,7 +12,9 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { SPOOL_ASIDE_FILE } from "../../domain/data-files.ts";
 import { nanoUsd } from "../../domain/money.ts";
+import { runsBeside } from "../../lib/living-process.ts";
 import { openAnswer, sealAnswer } from "../answer-vault.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
 import type { Settlement, StoredAnswer, Voiding } from "../ledger.ts";
@@ -48,9 +50,6 @@ export interface SpoolPorts {
 const HOST = encodeURIComponent(hostname());
 /** Older programs left the host out. */
 const NAME = /^spool-(?:(.+)-)?(\d+)-(\d+)\.jsonl$/;
-
-/** Lines that no process could settle; kept for whoever looks into it. */
-const SET_ASIDE = "spool-set-aside.txt";
 
 export class Spool {
   private readonly waiting = new Set<MoneyOperation>();
@@ -117,7 +116,7 @@ export class Spool {
 
   /** Out of the way of the next process. Durable when it returns. */
   setAside({ line }: Leftover): void {
-    const file = openSync(join(this.directory, SET_ASIDE), "a", 0o600);
+    const file = openSync(join(this.directory, SPOOL_ASIDE_FILE), "a", 0o600);
     try {
       appendWhole(file, `${line}\n`);
       fsyncSync(file);
@@ -246,16 +245,6 @@ type Printed =
       };
     })
   | (Owned<"void"> & { voiding: Omit<Voiding, "answer"> & { answer: string | null } });
-
-/** Whether another process of this number runs; in containers ours often has the number of the one before. */
-export function runsBeside(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
-}
 
 const printBigInt = (_: string, value: unknown): unknown =>
   typeof value === "bigint" ? value.toString() : value;

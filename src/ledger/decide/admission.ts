@@ -30,6 +30,7 @@ type Route = AdmissionPlan["routes"][number];
 /** A slack on top of retention, for requests that end late, before a claim row may be purged. */
 const PURGE_SLACK_MS = DAY_MS;
 
+/** The numbers are those of that order. Throws `UnreadableRecord` for an organization without a balance. */
 export function decideAdmission(batch: BatchState, admission: AdmissionRequest): DecidedAdmission {
   const { credential, asked } = admission;
   const { organizationId, keyId } = credential;

@@ -9,6 +9,7 @@ import { OWNER_LOST } from "../records.ts";
 import { rowId } from "../rows.ts";
 import { missingBalance } from "../unreadable.ts";
 
+/** Ends a request that is in quarantine still; `unknown_request` for every other. */
 export function decideByHand(batch: BatchState, ending: EndingByHand, actor: Actor): EndedByHand {
   const { organizationId, requestId, charge, reason } = ending;
   const id = rowId(organizationId, requestId);

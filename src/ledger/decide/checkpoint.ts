@@ -4,6 +4,7 @@ import type { BatchState } from "../commit/batch-state.ts";
 import type { Checkpoint, CheckpointOutcome } from "../ledger.ts";
 import { rowId } from "../rows.ts";
 
+/** `lost` once the request has ended or is another owner's. Throws for counts that are none. */
 export function decideCheckpoint(batch: BatchState, checkpoint: Checkpoint, owner: Owner): CheckpointOutcome {
   const { organizationId, requestId, promptTokens, deliveredTokens } = checkpoint;
   if (!whole(promptTokens) || !whole(deliveredTokens))

@@ -25,6 +25,7 @@ export function spansNow(
 
 const UNLIMITED: readonly LimitedSpan[] = [];
 
+/** Null while every limit of the key still has something left. */
 export function limitRefusal(spans: readonly LimitedSpan[]): Refused | null {
   const reached = reachedOf(spans);
   if (reached === undefined) return null;

@@ -21,6 +21,10 @@ export interface OpenRequest {
   postings: AccountPostings;
 }
 
+/**
+ * COMMIT 2 of a request that is open and its owner's; everybody else's is `lost`. Throws for what no settlement may say: a charge
+ * above the hold, counts that no row takes.
+ */
 export function decideSettlement(batch: BatchState, settlement: Settlement, owner: Owner): ResolveOutcome {
   const found = openRequest(batch, settlement, owner);
   if (!("request" in found)) return found;
@@ -31,6 +35,7 @@ export function decideSettlement(batch: BatchState, settlement: Settlement, owne
 /** `releaseDigest` null: the release that was frozen at admission. */
 export type Settling = Omit<Settlement, "releaseDigest"> & { releaseDigest: string | null };
 
+/** Books the charge, what is left of the hold, and the usage. Throws as `decideSettlement` does. */
 export function settle(batch: BatchState, found: OpenRequest, settlement: Settling): void {
   const { request, postings } = found;
   const { charge, variance, usage, lowered } = settlement;
@@ -103,6 +108,7 @@ function requireWhole(name: string, whole: number | null): void {
     throw new Error(`a settlement with ${whole} as ${name}`);
 }
 
+/** The whole hold of a request that is open and its owner's goes back; everybody else's is `lost`. */
 export function decideVoid(batch: BatchState, voiding: Voiding, owner: Owner): ResolveOutcome {
   const found = openRequest(batch, voiding, owner);
   if (!("request" in found)) return found;
@@ -110,6 +116,7 @@ export function decideVoid(batch: BatchState, voiding: Voiding, owner: Owner): R
   return { kind: "done", balance: found.postings.balance.available };
 }
 
+/** Books the end of a request that costs nothing. */
 export function release(batch: BatchState, found: OpenRequest, voiding: Voiding): void {
   const { request, postings } = found;
   postings.moveForRequest("void", request.hold);
@@ -224,6 +231,7 @@ function chargedTokens(
   };
 }
 
+/** Whole hours since the Unix epoch, in which usage is added up. */
 export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
 
 /** Counts stay plain numbers: what the settlements of one batch may add up to is far below 2^53. */

@@ -9,6 +9,7 @@ import { type RefundableRow, rowId } from "../rows.ts";
 
 export type Reversal = Parameters<Ledger["reverse"]>[0];
 
+/** Takes or gives back once, at most what is there to go back. Throws for an amount that is not above zero. */
 export function decideReversal(batch: BatchState, reversal: Reversal, actor: Actor): ReversalOutcome {
   const { organizationId, amount, kind, source, externalId, target } = reversal;
   const postings = batch.postingsOf(organizationId);

@@ -8,6 +8,7 @@ import { rowId } from "../rows.ts";
 
 export type TopUp = Parameters<Ledger["topUp"]>[0];
 
+/** Credits once, debt first. Throws for an amount that is not above zero. */
 export function decideTopUp(batch: BatchState, topUp: TopUp, actor: Actor): TopUpOutcome {
   const { organizationId, amount, kind, source, externalId } = topUp;
   const postings = batch.postingsOf(organizationId);

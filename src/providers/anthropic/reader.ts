@@ -2,8 +2,9 @@
 // What is not known is passed over: new kinds of events, blocks and deltas come without a new version (wire.md §8.2).
 import { exactObject } from "../../domain/exact-json.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
+import { answerIdOf } from "../answer-id.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
-import { unreadableArguments } from "../call-arguments.ts";
+import { namelessCall, unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
 import { isObject, isUntold, readObject } from "../http/json.ts";
@@ -17,7 +18,6 @@ import { ClaudeUsage } from "./usage.ts";
 import { blockOf, keptContent, type ThinkingBlock } from "./kept-thinking.ts";
 import type { Placed } from "../thoughts-in-text.ts";
 
-const ID_CHARACTERS_MAX = 200;
 /** Of the thoughts behind one call; beyond it they are not kept, and the next turn is sent without. */
 const KEPT_CHARACTERS_MAX = 1024 * 1024;
 /** Of those behind all calls. */
@@ -139,7 +139,7 @@ export class ClaudeReader implements AnswerReader<string> {
   /** May come again; only the first brings content. */
   private start(message: Record<string, unknown>, parts: Part[]): void {
     const { id, content, usage } = message;
-    if (this.id === null && typeof id === "string" && id !== "") this.id = id.slice(0, ID_CHARACTERS_MAX);
+    this.id ??= answerIdOf(id);
     if (!this.started && Array.isArray(content))
       for (const [at, block] of content.entries()) {
         if (!isObject(block)) continue;
@@ -256,8 +256,7 @@ export class ClaudeReader implements AnswerReader<string> {
   }
 
   private called({ id, name, input }: Record<string, unknown>, parts: Part[]): Open["call"] {
-    if (typeof name !== "string" || name === "")
-      throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
+    if (typeof name !== "string" || name === "") throw namelessCall();
     requireFewCalls(this.calls);
     const index = this.calls++;
     const extraContent = this.bound.begin() ? keptContent(this.kept) : null;

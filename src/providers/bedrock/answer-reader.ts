@@ -1,6 +1,7 @@
 // Events of Converse → parts (wire.md §8.2). Blocks count over text, reasoning and tools together; the stream may lack its start,
 // the start and the end of a block, and usage; usage may stand on either side of the stop, which therefore waits for the end.
 import type { AnswerReader, EventEnd } from "../codec.ts";
+import { namelessCall } from "../call-arguments.ts";
 import { Failure } from "../failure.ts";
 import { isObject, isUntold, readObject } from "../http/json.ts";
 import { KeptBound } from "../kept-bound.ts";
@@ -154,8 +155,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   }
 
   private beginCall(index: unknown, { toolUseId: id, name }: Record<string, unknown>, parts: Part[]): void {
-    if (typeof name !== "string" || name === "")
-      throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
+    if (typeof name !== "string" || name === "") throw namelessCall();
     this.keep();
     const extra = this.bound.begin() ? keptReasoning(this.kept, this.by) : null;
     this.kept = [];
@@ -166,8 +166,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
 
   private argument(index: unknown, input: unknown, parts: Part[]): void {
     const call = this.calls.get(index);
-    if (call === undefined)
-      throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
+    if (call === undefined) throw namelessCall();
     if (input === "" || isUntold(input)) return;
     call.said = true;
     this.tools.read([{ index, function: { arguments: input } }], parts);

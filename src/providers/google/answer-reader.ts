@@ -1,5 +1,6 @@
 // Gemini's answers → parts (wire.md §8.2): a stream of whole objects, or one. Keeps what must be remembered across them:
 // calls, finishes, citations. Finishes come last, as text may follow in the object of another choice.
+import { answerIdOf } from "../answer-id.ts";
 import { numbered } from "../numbered-choices.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { Failure } from "../failure.ts";
@@ -22,7 +23,6 @@ export interface GeminiReaderOptions {
   issuer: () => string;
 }
 
-const ID_CHARACTERS_MAX = 200;
 /** What a model says to a tool goes on as it was said. */
 const EXACT = ["args", "partialArgs"];
 const BEYOND_ASCII = /[\u0080-\uffff]/;
@@ -84,8 +84,7 @@ export class GeminiReader implements AnswerReader<string> {
 
   private read(body: Record<string, unknown>, parts: Part[]): void {
     const { responseId, candidates, promptFeedback, usageMetadata } = body;
-    if (this.id === null && typeof responseId === "string" && responseId !== "")
-      this.id = responseId.slice(0, ID_CHARACTERS_MAX);
+    this.id ??= answerIdOf(responseId);
     if (Array.isArray(candidates)) {
       for (const candidate of numbered(candidates))
         if (isObject(candidate)) this.readCandidate(candidate, parts);

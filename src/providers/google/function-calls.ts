@@ -1,8 +1,7 @@
 // The calls of one choice: an object in one piece, or a name and then pieces of its arguments; Gemini gives most of them no
 // id, so they get one (wire.md §8.2). A signature leaves with the call that it stood on.
-import { unreadableArguments } from "../call-arguments.ts";
+import { namelessCall, unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
-import { Failure } from "../failure.ts";
 import { GivenIds } from "../given-ids.ts";
 import { isObject, isUntold } from "../http/json.ts";
 import type { Part } from "../provider.ts";
@@ -37,8 +36,7 @@ export class FunctionCalls {
     if (!(isUntold(args) || isObject(args)) || !(isUntold(partialArgs) || Array.isArray(partialArgs)))
       throw unreadableArguments();
     if (typeof name === "string" && name !== "") this.begin(name, call, { signature, parts });
-    else if (this.unfinished === null && (isObject(args) || Array.isArray(partialArgs)))
-      throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
+    else if (this.unfinished === null && (isObject(args) || Array.isArray(partialArgs))) throw namelessCall();
     if (isObject(args) && !goesOn && !Array.isArray(partialArgs)) {
       this.unfinished = null;
       this.tell(JSON.stringify(args), parts);

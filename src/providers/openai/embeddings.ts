@@ -3,6 +3,7 @@
 import { ANSWER_BYTES_MAX } from "../../domain/answer-size.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
+import { answerIdOf } from "../answer-id.ts";
 import type { AnswerReader } from "../codec.ts";
 import { Failure } from "../failure.ts";
 import { isObject } from "../http/json.ts";
@@ -95,7 +96,7 @@ export class EmbeddingsReader implements AnswerReader<string> {
     const { body, list } = vectorsIn(text, this.inputs);
     const { id, usage } = body;
     this.vectors = list;
-    if (typeof id === "string" && id !== "") this.id = id.slice(0, ID_CHARACTERS_MAX);
+    this.id = answerIdOf(id);
     this.complete = true;
     if (!isObject(usage)) return;
     const told = readUsage({
@@ -115,7 +116,6 @@ export class EmbeddingsReader implements AnswerReader<string> {
 
 /** Nothing is generated, whatever is told of it; the total says nothing more. */
 const NO_OUTPUT = { completion_tokens: 0, total_tokens: null };
-const ID_CHARACTERS_MAX = 200;
 
 /** How large an answer is, its request decides: the upstream did what it was asked, and another would do the same. */
 export const tooManyVectors = (): Failure =>

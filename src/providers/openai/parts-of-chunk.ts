@@ -2,6 +2,7 @@
 // choices have finished and how, and citations (wire.md §8.2). Finishes come last: some upstreams repeat
 // theirs on every chunk, and no text may be lost behind it; citations once and before it, as clients keep only the last list.
 import { serviceTierOf } from "../../domain/token-classes.ts";
+import { answerIdOf } from "../answer-id.ts";
 import { numbered } from "../numbered-choices.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { Annotations } from "./annotations.ts";
@@ -22,8 +23,6 @@ export interface ReaderOptions {
   /** The provider's name: the key of state that must come back to it (wire.md §8.4). */
   family: string;
 }
-
-const ID_CHARACTERS_MAX = 200;
 
 export class ChunkReader implements AnswerReader<string> {
   /** By choice; most answers have neither. */
@@ -65,7 +64,7 @@ export class ChunkReader implements AnswerReader<string> {
   /** Appends the parts of one chunk, in order. Throws `Failure`. */
   read(chunk: Record<string, unknown>, parts: Part[]): void {
     const { id, choices } = chunk;
-    if (this.id === null && typeof id === "string" && id !== "") this.id = id.slice(0, ID_CHARACTERS_MAX);
+    this.id ??= answerIdOf(id);
     let within: unknown;
     if (Array.isArray(choices)) {
       for (const choice of numbered(choices)) {

@@ -1,6 +1,7 @@
 // Tool calls of one choice across chunks: ours count 0, 1, 2 … in order of first appearance, whatever the upstream
 // counts; a call without an id gets one, a name is told once (wire.md §3.1, §8.2; money.md §12 fault 53).
 import { requireFewCalls } from "../calls-max.ts";
+import { namelessCall } from "../call-arguments.ts";
 import { Failure } from "../failure.ts";
 import { CALL_ID_CHARACTERS_MAX, GivenIds } from "../given-ids.ts";
 import type { Part } from "../provider.ts";
@@ -51,8 +52,7 @@ export class ToolCalls {
 
   /** Throws `Failure` when arguments came for a call that never got a name. */
   close(): void {
-    if (this.calls.some(({ index, held }) => index === null && held !== ""))
-      throw new Failure("broken", "unknown", "the upstream called a tool without naming it");
+    if (this.calls.some(({ index, held }) => index === null && held !== "")) throw namelessCall();
   }
 
   private readOne(fragment: Record<string, unknown>, parts: Part[]): void {

@@ -9,6 +9,7 @@ import { isLiteLlm, readLiteLlm } from "./litellm.ts";
 import { isModelsDev, readModelsDev } from "./models-dev.ts";
 import { isSnapshot, readSnapshot } from "./snapshot.ts";
 import snapshot from "./snapshot.json" with { type: "text" };
+import { messageOf } from "../../lib/message.ts";
 
 export interface PriceTable extends TableReading {
   /** "LiteLLM 1.109.1", "models.dev", a file's name. */
@@ -80,7 +81,7 @@ function attempt<Value>(path: string, work: () => Value): Value {
   try {
     return work();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CatalogueError(
       `${path} cannot be read: ${reason}`,
       "Check the file's name, or leave out --from.",
@@ -132,10 +133,7 @@ async function asked(url: URL, signal: AbortSignal, redirects: number): Promise<
 }
 
 const unreachable = (address: string, error: unknown): CatalogueError =>
-  new CatalogueError(
-    `${address} cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
-    OFFLINE,
-  );
+  new CatalogueError(`${address} cannot be reached: ${messageOf(error)}`, OFFLINE);
 
 function within(size: number, name: string): number {
   if (size <= SIZE_MAX) return size;

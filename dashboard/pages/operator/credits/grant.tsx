@@ -6,12 +6,13 @@ import { looksAlike } from "../../../../src/domain/visible-text.ts";
 import { organizationQuery } from "../../../api/organization.ts";
 import { useChange } from "../../../api/change.ts";
 import type { Answer, Row } from "../../../api/routes.ts";
+import { AmountField } from "../../../components/amount-field.tsx";
 import { FormDialog } from "../../../components/dialogs.tsx";
 import { dialogTexts } from "../../../components/texts.ts";
 import { ExactMoney } from "../../../components/figures.tsx";
 import { givenGrounds, GroundsFields, Outcome, NO_GROUNDS } from "./grounds.tsx";
 import { OrganizationSelect } from "../../../components/organization-select.tsx";
-import { amountProblem, isAmount } from "../../../format/amount.ts";
+import { isAmount } from "../../../format/amount.ts";
 import { addMoney, compareMoney, isZero, subMoney } from "../../../format/money.ts";
 import { operatorCreditsTexts as words } from "./texts.ts";
 
@@ -62,15 +63,7 @@ export function GrantDialog({ onClose }: { onClose: () => void }) {
             value={kind}
             onChange={(value) => setKind(value === "purchase" ? "purchase" : "grant")}
           />
-          <TextInput
-            label={words.amount}
-            data-field="amount_usd"
-            inputMode="decimal"
-            leftSection="$"
-            value={amount}
-            error={amountProblem(amount)}
-            onChange={(event) => setAmount(event.currentTarget.value)}
-          />
+          <AmountField label={words.amount} data-field="amount_usd" value={amount} onChange={setAmount} />
           {org !== undefined && <Preview of={org} amount={isAmount(amount) ? amount.trim() : null} />}
           <GroundsFields value={grounds} onChange={setGrounds} />
           {large && org !== undefined && (

@@ -6,11 +6,12 @@ import { useState } from "react";
 import { read } from "../../../api/read.ts";
 import { useChange } from "../../../api/change.ts";
 import type { Answer } from "../../../api/routes.ts";
+import { AmountField } from "../../../components/amount-field.tsx";
 import { FormDialog } from "../../../components/dialogs.tsx";
 import { ExactMoney, Time } from "../../../components/figures.tsx";
 import { givenGrounds, GroundsFields, Outcome, NO_GROUNDS } from "./grounds.tsx";
 import { Failure } from "../../../components/states.tsx";
-import { amountProblem, isAmount, trimAmount } from "../../../format/amount.ts";
+import { isAmount, trimAmount } from "../../../format/amount.ts";
 import { compareMoney, isZero } from "../../../format/money.ts";
 import { activityStateNames } from "../../../components/texts.ts";
 import { operatorCreditsTexts as words } from "./texts.ts";
@@ -68,16 +69,14 @@ export function RefundDialog({ request, onClose }: RefundDialogProps) {
           {found.error !== null && <Failure error={found.error} />}
           {of !== undefined && <Known of={of} />}
           <Group gap="xs" align="flex-end" wrap="nowrap">
-            <TextInput
+            <AmountField
               style={{ flex: 1 }}
               label={words.amount}
               data-field="amount_usd"
               data-autofocus={request !== undefined || undefined}
-              inputMode="decimal"
-              leftSection="$"
               value={amount}
-              error={tooMuch ? words.tooMuch : amountProblem(amount)}
-              onChange={(event) => setAmount(event.currentTarget.value)}
+              error={tooMuch ? words.tooMuch : null}
+              onChange={setAmount}
             />
             <Button
               variant="default"

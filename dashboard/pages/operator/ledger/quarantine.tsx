@@ -5,6 +5,7 @@ import { useState } from "react";
 import { useChange } from "../../../api/change.ts";
 import { moreOf, readPages } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";
+import { AmountField } from "../../../components/amount-field.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { FormDialog } from "../../../components/dialogs.tsx";
 import { ExactMoney, Time } from "../../../components/figures.tsx";
@@ -12,7 +13,7 @@ import { Icon } from "../../../components/icon.tsx";
 import { Link } from "../../../components/link.tsx";
 import { Section } from "../../../components/page.tsx";
 import { Failure } from "../../../components/states.tsx";
-import { amountProblem, isAmount } from "../../../format/amount.ts";
+import { isAmount } from "../../../format/amount.ts";
 import { compareMoney } from "../../../format/money.ts";
 import { path } from "../../../path-builder.ts";
 import { operatorLedgerTexts } from "./texts.ts";
@@ -134,18 +135,16 @@ function ResolveDialog({ of, onClose }: { of: Quarantined; onClose: () => void }
       <Text size="sm" c="dimmed" className="name">
         {of.reason}
       </Text>
-      <TextInput
+      <AmountField
         label={words.amount}
         data-field="charge_usd"
         description={words.amountHelp}
-        inputMode="decimal"
-        leftSection="$"
         autoComplete="off"
         data-autofocus
         disabled={release}
         value={amount}
-        error={tooMuch ? words.tooMuch : amountProblem(amount)}
-        onChange={(event) => setAmount(event.currentTarget.value)}
+        error={tooMuch ? words.tooMuch : null}
+        onChange={setAmount}
       />
       <Checkbox
         label={words.releaseInstead}

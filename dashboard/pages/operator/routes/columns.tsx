@@ -21,17 +21,6 @@ export type Act =
   | { kind: "rates"; model: string }
   | { kind: "disable" | "enable"; route: string };
 
-/** An open circuit keeps requests away; nothing is wrong with a closed one. */
-const CIRCUITS = { closed: "ok", open: "unhealthy", half_open: "half_open" } as const;
-
-/** What is still so has been so for a while. */
-const Since = ({ at, live }: { at: string; live: boolean }) =>
-  live ? (
-    <span title={formatTime(at)}>{words.liveFor(formatSpan(Date.now() - Date.parse(at)))}</span>
-  ) : (
-    <Ago at={at} />
-  );
-
 const priceOf = ({ price }: OperatedRoute): string =>
   price === null
     ? words.untold
@@ -41,9 +30,6 @@ interface ColumnTerms {
   setAct: (act: Act) => void;
   showHistory: (route: string) => void;
 }
-
-const whyClosed = (reason: string | null): string | null =>
-  reason === "unreadable" || reason === "unknown_terms" ? words.closed[reason] : reason;
 
 export const routeColumns = ({ setAct, showHistory }: ColumnTerms): Column<OperatedRoute>[] => [
   {
@@ -56,18 +42,7 @@ export const routeColumns = ({ setAct, showHistory }: ColumnTerms): Column<Opera
     title: words.columns.state,
     always: true,
     order: ({ state }) => state,
-    cell: ({ state, reason, since }) => (
-      <Stack gap={2}>
-        <StateBadge state={state} />
-        {(reason !== null || since !== null) && (
-          <Text size="xs" c="dimmed" className="name">
-            {whyClosed(reason)}
-            {reason !== null && since !== null && " · "}
-            {since !== null && <Since at={since} live={state === "live"} />}
-          </Text>
-        )}
-      </Stack>
-    ),
+    cell: (row) => <StateCell of={row} />,
   },
   {
     title: words.columns.price,
@@ -83,51 +58,16 @@ export const routeColumns = ({ setAct, showHistory }: ColumnTerms): Column<Opera
   },
   {
     title: words.columns.release,
-    cell: ({ version, highest_version, signed_by }) => (
-      <Stack gap={0}>
-        <span>
-          {version === highest_version ? words.version(version) : words.behind(version, highest_version)}
-        </span>
-        {signed_by !== null && (
-          <Text size="xs" c="dimmed" className="figures" title={signed_by}>
-            {words.signedBy(signed_by.slice(0, 8))}
-          </Text>
-        )}
-      </Stack>
-    ),
+    cell: (row) => <ReleaseCell of={row} />,
   },
   {
     title: words.columns.circuit,
-    cell: ({ state, health: { circuit, failures } }) => (
-      <Stack gap={2} align="flex-start">
-        {/* To a route that is not live nothing goes, however well its last calls went. */}
-        {state === "live" || circuit !== "closed" ? (
-          <StateBadge state={CIRCUITS[circuit]} word={circuitNames[circuit]} />
-        ) : (
-          "–"
-        )}
-        {failures > 0 && (
-          <Text size="xs" c="dimmed">
-            {words.circuit(failures)}
-          </Text>
-        )}
-      </Stack>
-    ),
+    cell: (row) => <CircuitCell of={row} />,
   },
   {
     title: words.columns.recent,
     figures: true,
-    cell: ({ recent }) => (
-      <Stack gap={0} align="flex-end">
-        <span>{words.requests(recent.requests)}</span>
-        {recent.requests > 0 && (
-          <Text size="xs" c="dimmed">
-            {words.errors(formatShare(recent.error_rate * 100, 100))}
-            {recent.first_part_ms_p50 !== null && ` · ${formatSpan(recent.first_part_ms_p50)}`}
-          </Text>
-        )}
-      </Stack>
-    ),
+    cell: (row) => <RecentCell of={row} />,
   },
   {
     title: words.columns.actions,
@@ -152,6 +92,76 @@ const RouteCell = ({ of: row }: { of: OperatedRoute }) => (
       </Text>
     )}
     <ExpiryLine of={row} />
+  </Stack>
+);
+
+const whyClosed = (reason: string | null): string | null =>
+  reason === "unreadable" || reason === "unknown_terms" ? words.closed[reason] : reason;
+
+/** What is still so has been so for a while. */
+const Since = ({ at, live }: { at: string; live: boolean }) =>
+  live ? (
+    <span title={formatTime(at)}>{words.liveFor(formatSpan(Date.now() - Date.parse(at)))}</span>
+  ) : (
+    <Ago at={at} />
+  );
+
+/** Whether it serves, why not, and since when. */
+const StateCell = ({ of: { state, reason, since } }: { of: OperatedRoute }) => (
+  <Stack gap={2}>
+    <StateBadge state={state} />
+    {(reason !== null || since !== null) && (
+      <Text size="xs" c="dimmed" className="name">
+        {whyClosed(reason)}
+        {reason !== null && since !== null && " · "}
+        {since !== null && <Since at={since} live={state === "live"} />}
+      </Text>
+    )}
+  </Stack>
+);
+
+const ReleaseCell = ({ of: { version, highest_version, signed_by } }: { of: OperatedRoute }) => (
+  <Stack gap={0}>
+    <span>
+      {version === highest_version ? words.version(version) : words.behind(version, highest_version)}
+    </span>
+    {signed_by !== null && (
+      <Text size="xs" c="dimmed" className="figures" title={signed_by}>
+        {words.signedBy(signed_by.slice(0, 8))}
+      </Text>
+    )}
+  </Stack>
+);
+
+/** An open circuit keeps requests away; nothing is wrong with a closed one. */
+const CIRCUITS = { closed: "ok", open: "unhealthy", half_open: "half_open" } as const;
+
+const CircuitCell = ({ of: { state, health } }: { of: OperatedRoute }) => (
+  <Stack gap={2} align="flex-start">
+    {/* To a route that is not live nothing goes, however well its last calls went. */}
+    {state === "live" || health.circuit !== "closed" ? (
+      <StateBadge state={CIRCUITS[health.circuit]} word={circuitNames[health.circuit]} />
+    ) : (
+      "–"
+    )}
+    {health.failures > 0 && (
+      <Text size="xs" c="dimmed">
+        {words.circuit(health.failures)}
+      </Text>
+    )}
+  </Stack>
+);
+
+/** How its last calls went. */
+const RecentCell = ({ of: { recent } }: { of: OperatedRoute }) => (
+  <Stack gap={0} align="flex-end">
+    <span>{words.requests(recent.requests)}</span>
+    {recent.requests > 0 && (
+      <Text size="xs" c="dimmed">
+        {words.errors(formatShare(recent.error_rate * 100, 100))}
+        {recent.first_part_ms_p50 !== null && ` · ${formatSpan(recent.first_part_ms_p50)}`}
+      </Text>
+    )}
   </Stack>
 );
 

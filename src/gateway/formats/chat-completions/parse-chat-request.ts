@@ -6,17 +6,10 @@ import { type ChatRequest, countAttachments, emptyRequest } from "../../../domai
 import { isArrayOfIntegers, rawTokenIds } from "./parse-content.ts";
 import { reduceThinking } from "./parse-thinking.ts";
 import { parseToolChoice } from "./parse-tools.ts";
-import {
-  clip,
-  echo,
-  found,
-  invalid,
-  isJsonObject,
-  isPresent,
-  type JsonObject,
-} from "../../../domain/read-value.ts";
+import { invalid, isPresent, type JsonObject } from "../../../domain/read-value.ts";
 import { REFUSED_FIELDS, saysNothing } from "./refused-fields.ts";
 import { Refusal } from "../../../domain/refusals.ts";
+import { objectBody, requireFields, unknownField } from "../../../domain/request-body.ts";
 
 export interface ParsedChat {
   request: ChatRequest;
@@ -25,8 +18,8 @@ export interface ParsedChat {
 }
 
 /** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
-export function parseChatRequest(body: unknown): ParsedChat {
-  if (!isJsonObject(body)) throw new Refusal("invalid_request", "The request body must be one JSON object.");
+export function parseChatRequest(decoded: unknown): ParsedChat {
+  const body = objectBody(decoded);
   const draft: Draft = { request: emptyRequest(), thinking: [], includeUsage: false };
   for (const name of Object.keys(body)) readField(draft, name, body[name]);
   requireWholeness(draft.request, body);
@@ -41,10 +34,7 @@ function readField(draft: Draft, name: string, value: unknown): void {
 
 function refuseField(name: string, value: unknown): void {
   const refused = REFUSED_FIELDS.get(name);
-  if (refused === undefined) {
-    const text = `Unknown parameter: ${echo(name)}. Remove it, or check its spelling.`;
-    throw new Refusal("unknown_parameter", text, { param: clip(name) });
-  }
+  if (refused === undefined) throw unknownField(name);
   if (saysNothing(value, refused)) return;
   if (name === "prompt" && isArrayOfIntegers(value)) throw rawTokenIds(null, name);
   throw new Refusal(refused.code, `\`${name}\` ${refused.text}`, { param: name });
@@ -54,8 +44,7 @@ const REQUIRED = ["model", "messages"] as const;
 
 /** What must be there, and what only makes sense together. */
 function requireWholeness(request: ChatRequest, body: JsonObject): void {
-  for (const name of REQUIRED)
-    if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
+  requireFields(body, REQUIRED);
   if (isPresent(body.stream_options) && !request.stream)
     throw invalid(null, "stream_options", 'is only allowed with "stream": true. Remove it, or set stream.');
   const { logprobs, top_logprobs: top } = request.applied;

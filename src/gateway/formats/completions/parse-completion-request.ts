@@ -3,11 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ChatRequest, emptyRequest } from "../../../domain/chat-request.ts";
 import {
-  clip,
-  echo,
-  found,
   invalid,
-  isJsonObject,
   isPresent,
   readBoolean,
   readInteger,
@@ -15,6 +11,7 @@ import {
   refuse,
 } from "../../../domain/read-value.ts";
 import { Refusal } from "../../../domain/refusals.ts";
+import { objectBody, requireFields, unknownField } from "../../../domain/request-body.ts";
 import { CHAT_FIELDS, type Draft, type FieldReader } from "../chat-completions/chat-fields.ts";
 import { isArrayOfIntegers, rawTokenIds } from "../chat-completions/parse-content.ts";
 import { reduceThinking } from "../chat-completions/parse-thinking.ts";
@@ -62,13 +59,14 @@ const FIELDS: ReadonlyMap<string, FieldReader> = new Map([
   ...Object.entries(OWN),
 ]);
 
+const REQUIRED = ["model", "prompt"] as const;
+
 /** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
-export function parseCompletionRequest(body: unknown): ParsedCompletion {
-  if (!isJsonObject(body)) throw new Refusal("invalid_request", "The request body must be one JSON object.");
+export function parseCompletionRequest(decoded: unknown): ParsedCompletion {
+  const body = objectBody(decoded);
   const draft = emptyDraft();
   for (const name of Object.keys(body)) readField(draft, name, body[name]);
-  for (const name of ["model", "prompt"])
-    if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
+  requireFields(body, REQUIRED);
   const { request, includeUsage } = draft;
   if (isPresent(body["stream_options"]) && !request.stream)
     throw invalid(null, "stream_options", 'is only allowed with "stream": true. Remove it, or set stream.');
@@ -92,10 +90,7 @@ function refuseField(name: string, value: unknown): void {
     throw refuse("unknown_parameter", null, name, "is no parameter here. Use /v1/chat/completions for it.");
   }
   const refused = REFUSED_FIELDS.get(name);
-  if (refused === undefined) {
-    const text = `Unknown parameter: ${echo(name)}. Remove it, or check its spelling.`;
-    throw new Refusal("unknown_parameter", text, { param: clip(name) });
-  }
+  if (refused === undefined) throw unknownField(name);
   if (!saysNothing(value, refused)) throw refuse(refused.code, null, name, refused.text);
 }
 

@@ -2,11 +2,9 @@
 // (docs/decisions/0050-texts-and-vectors.md). All of it is checked here, because it goes upstream as it was written.
 import { type ChatRequest, emptyRequest } from "../../../domain/chat-request.ts";
 import {
-  clip,
   echo,
   found,
   invalid,
-  isJsonObject,
   isPresent,
   type JsonObject,
   type Place,
@@ -17,6 +15,7 @@ import {
   requireRange,
 } from "../../../domain/read-value.ts";
 import { Refusal } from "../../../domain/refusals.ts";
+import { objectBody, requireFields, unknownField } from "../../../domain/request-body.ts";
 import { parseModel } from "../chat-completions/parse-plain-fields.ts";
 import { REFUSED_FIELDS, saysNothing } from "../chat-completions/refused-fields.ts";
 
@@ -58,9 +57,11 @@ const READERS: Record<string, (value: unknown, parsed: ParsedEmbeddings) => void
 };
 const FIELDS: ReadonlyMap<string, (typeof READERS)[string]> = new Map(Object.entries(READERS));
 
+const REQUIRED = ["model", "input"] as const;
+
 /** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
-export function parseEmbeddingsRequest(body: unknown): ParsedEmbeddings {
-  if (!isJsonObject(body)) throw new Refusal("invalid_request", "The request body must be one JSON object.");
+export function parseEmbeddingsRequest(decoded: unknown): ParsedEmbeddings {
+  const body = objectBody(decoded);
   const parsed: ParsedEmbeddings = { request: emptyRequest(), encoding: "float" };
   const said: JsonObject = {};
   for (const name of Object.keys(body)) {
@@ -73,8 +74,7 @@ export function parseEmbeddingsRequest(body: unknown): ParsedEmbeddings {
     read(body[name], parsed);
     said[name] = body[name];
   }
-  for (const name of ["model", "input"])
-    if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
+  requireFields(body, REQUIRED);
   const { request } = parsed;
   request.maxTokens = 0;
   request.native = { shape: "openai-embeddings", body: said, headers: {}, only: notOffered(request.model) };
@@ -86,8 +86,7 @@ function refuseField(name: string, value: unknown): void {
   const refused = REFUSED_FIELDS.get(name);
   if (refused !== undefined && saysNothing(value, refused)) return;
   if (refused?.code === "runtime_adapter_not_allowed") throw refuse(refused.code, null, name, refused.text);
-  const text = `Unknown parameter: ${echo(name)}. Remove it, or check its spelling.`;
-  throw new Refusal("unknown_parameter", text, { param: clip(name) });
+  throw unknownField(name);
 }
 
 /** Where the model is at a provider of another shape. */

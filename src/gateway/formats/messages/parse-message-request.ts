@@ -3,9 +3,7 @@
 import { type ChatRequest, countAttachments, emptyRequest } from "../../../domain/chat-request.ts";
 import {
   clip,
-  found,
   invalid,
-  isJsonObject,
   isPresent,
   type JsonObject,
   type Place,
@@ -20,6 +18,7 @@ import {
   requireRange,
 } from "../../../domain/read-value.ts";
 import { Refusal } from "../../../domain/refusals.ts";
+import { objectBody, requireFields } from "../../../domain/request-body.ts";
 import { saysNothing } from "../chat-completions/refused-fields.ts";
 import { parseModel } from "../chat-completions/parse-plain-fields.ts";
 import type { HeaderOf } from "../format.ts";
@@ -211,9 +210,11 @@ function readMetadata({ request, dropped }: Draft, value: unknown): void {
   if (isPresent(user)) request.identifiers.user = readBoundedString(user, at, "user_id", USER_LENGTH_MAX);
 }
 
+const REQUIRED = ["model", "max_tokens", "messages"] as const;
+
 /** Throws a `Refusal` with `param` for the first field, in body order, that does not pass. */
-export function parseMessageRequest(body: unknown, header: HeaderOf): ChatRequest {
-  if (!isJsonObject(body)) throw new Refusal("invalid_request", "The request body must be one JSON object.");
+export function parseMessageRequest(decoded: unknown, header: HeaderOf): ChatRequest {
+  const body = objectBody(decoded);
   requireVersionDate(header);
   const betas = betaNames(header);
   const draft: Draft = {
@@ -227,8 +228,7 @@ export function parseMessageRequest(body: unknown, header: HeaderOf): ChatReques
     unsent: new Set(["service_tier"]),
   };
   for (const name of Object.keys(body)) readField(draft, name, body[name]);
-  for (const name of ["model", "max_tokens", "messages"])
-    if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
+  requireFields(body, REQUIRED);
   return finish(draft, body, betas);
 }
 

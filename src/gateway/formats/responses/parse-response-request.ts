@@ -1,14 +1,8 @@
 // From a decoded body to a ChatRequest and what its answer has to know, or to the refusal of its first wrong field (surfaces.md §4).
 import { type ChatRequest, countAttachments, emptyRequest } from "../../../domain/chat-request.ts";
-import {
-  clip,
-  found,
-  invalid,
-  isJsonObject,
-  isPresent,
-  type JsonObject,
-} from "../../../domain/read-value.ts";
+import { clip, isPresent, type JsonObject } from "../../../domain/read-value.ts";
 import { Refusal } from "../../../domain/refusals.ts";
+import { objectBody, requireFields } from "../../../domain/request-body.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 import { parseOfferedChoice } from "./parse-offered-choice.ts";
 import { saysNothing } from "../chat-completions/refused-fields.ts";
@@ -22,13 +16,14 @@ export interface ParsedResponseRequest {
   body: JsonObject;
 }
 
+const REQUIRED = ["model", "input"] as const;
+
 /** Reads a decoded body. Throws a Refusal with `param` for the first field, in body order, that does not pass. */
-export function parseResponseRequest(body: unknown): ParsedResponseRequest {
-  if (!isJsonObject(body)) throw new Refusal("invalid_request", "The request body must be one JSON object.");
+export function parseResponseRequest(decoded: unknown): ParsedResponseRequest {
+  const body = objectBody(decoded);
   const draft = emptyDraft(emptyRequest());
   for (const name of Object.keys(body)) readField(draft, name, body[name]);
-  for (const name of ["model", "input"])
-    if (!isPresent(body[name])) throw invalid(null, name, `is required, ${found(undefined)}.`);
+  requireFields(body, REQUIRED);
   return { request: finish(draft, body), offered: draft.offered, body };
 }
 

@@ -164,7 +164,7 @@ export class ResponseEvents implements StreamPrinter {
   private speak(text: string, kind: "output_text" | "refusal", logprobs: string): string {
     let events = "";
     if (!(this.speaking instanceof MessageItem)) {
-      events = this.closeSpeaking("completed");
+      events = this.closeSpeaking();
       this.speaking = this.add(new MessageItem(this.place("msg")));
       events += this.speaking.open(this.line);
     }
@@ -174,7 +174,7 @@ export class ResponseEvents implements StreamPrinter {
   private think(text: string): string {
     let events = "";
     if (!(this.speaking instanceof ThoughtItem)) {
-      events = this.closeSpeaking("completed");
+      events = this.closeSpeaking();
       this.speaking = this.add(new ThoughtItem(this.place("rs")));
       events += this.speaking.open(this.line);
     }
@@ -186,13 +186,13 @@ export class ResponseEvents implements StreamPrinter {
     let events = "";
     if (extra !== undefined) {
       if (!(this.speaking instanceof ThoughtItem)) {
-        events = this.closeSpeaking("completed");
+        events = this.closeSpeaking();
         this.speaking = this.add(new ThoughtItem(this.place("rs")));
         events += this.speaking.open(this.line);
       }
       this.speaking.carry({ call: id, extra });
     }
-    events += this.closeSpeaking("completed");
+    events += this.closeSpeaking();
     const tool = this.asked.offered.byHeard.get(name) ?? { kind: "function", name, namespace: null };
     const prefix = tool.kind === "custom" ? "ctc" : "fc";
     const item = this.add(new CallItem({ ...this.place(prefix), callId: id, tool }));
@@ -210,8 +210,8 @@ export class ResponseEvents implements StreamPrinter {
     return item;
   }
 
-  private closeSpeaking(status: ItemStatus): string {
-    const events = this.speaking?.close(this.line, status) ?? "";
+  private closeSpeaking(): string {
+    const events = this.speaking?.close(this.line, "completed") ?? "";
     this.speaking = null;
     return events;
   }

@@ -1,12 +1,13 @@
 // The thread of one audit of a PostgreSQL store: a session of its own, read-only, in one snapshot; answers once. A build
 // to one file must name this file as a further entry point.
+import { messageOf } from "../../../lib/message.ts";
 import { connectReader } from "../../../store/postgres.ts";
+import type { AuditAnswer } from "../audit-thread.ts";
 import { Findings } from "../findings.ts";
 import { auditReleases } from "../releases.ts";
 import { runOnPostgres } from "../../../store/postgres-sql.ts";
 import { auditChains, auditRequests } from "./rows.ts";
 import { auditSums } from "./sums.ts";
-import type { AuditReport } from "../../records.ts";
 
 export interface PostgresAuditQuestion {
   url: string;
@@ -14,15 +15,13 @@ export interface PostgresAuditQuestion {
   nowMs: number;
 }
 
-export type PostgresAuditAnswer = { report: AuditReport } | { error: string };
-
 declare const self: Worker;
 
 self.addEventListener("message", ({ data }: MessageEvent<PostgresAuditQuestion>) => {
   void answer(data).then((said) => self.postMessage(said)); // `answer` never rejects
 });
 
-async function answer({ url, dataKey, nowMs }: PostgresAuditQuestion): Promise<PostgresAuditAnswer> {
+async function answer({ url, dataKey, nowMs }: PostgresAuditQuestion): Promise<AuditAnswer> {
   try {
     const client = await connectReader(url);
     try {
@@ -37,6 +36,6 @@ async function answer({ url, dataKey, nowMs }: PostgresAuditQuestion): Promise<P
       await client.end();
     }
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: messageOf(error) };
   }
 }

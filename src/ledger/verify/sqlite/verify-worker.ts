@@ -1,8 +1,9 @@
 // The thread of one audit: opens the database read-only, takes a snapshot, checks, answers once. A build to one file must
 // name this file as a further entry point.
+import { messageOf } from "../../../lib/message.ts";
 import { openReader } from "../../../store/sqlite-connection.ts";
 import { Findings } from "../findings.ts";
-import type { AuditReport } from "../../records.ts";
+import type { AuditAnswer } from "../audit-thread.ts";
 import { auditChains } from "./chain.ts";
 import { auditReleases } from "../releases.ts";
 import { runOnSqlite } from "../../../store/sqlite-sql.ts";
@@ -14,8 +15,6 @@ export interface AuditQuestion {
   dataKey: Uint8Array;
   nowMs: number;
 }
-
-export type AuditAnswer = { report: AuditReport } | { error: string };
 
 declare const self: Worker;
 
@@ -38,6 +37,6 @@ function answer({ dataDirectory, dataKey, nowMs }: AuditQuestion): AuditAnswer {
       database.close();
     }
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: messageOf(error) };
   }
 }

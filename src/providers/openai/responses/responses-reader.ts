@@ -3,6 +3,7 @@
 import { RepeatedEvents } from "../../../domain/repeated-events.ts";
 import { exactObject } from "../../../domain/exact-json.ts";
 import type { JsonObject } from "../../../domain/read-value.ts";
+import { answerIdOf } from "../../answer-id.ts";
 import { requireFewCalls } from "../../calls-max.ts";
 import { Failure } from "../../failure.ts";
 import type { AnswerReader, EventEnd } from "../../codec.ts";
@@ -12,7 +13,6 @@ import { errorOf } from "../read-error.ts";
 import { withMarks } from "./reasoning-marks.ts";
 import { readResponsesUsage } from "./responses-usage.ts";
 
-const ID_CHARACTERS_MAX = 200;
 const CALLS = new Set(["function_call", "custom_tool_call"]);
 
 export class ResponsesReader implements AnswerReader<string> {
@@ -96,7 +96,7 @@ export class ResponsesReader implements AnswerReader<string> {
   }
 
   private head({ id }: JsonObject): void {
-    if (this.id === null && typeof id === "string" && id !== "") this.id = id.slice(0, ID_CHARACTERS_MAX);
+    this.id ??= answerIdOf(id);
   }
 
   private say(type: "text" | "refusal" | "reasoning", event: JsonObject, parts: Part[]): null {

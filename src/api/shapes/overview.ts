@@ -1,0 +1,97 @@
+// The overview of an organization. Every figure is of the ledger; nothing is summed in a browser.
+import { z } from "zod";
+import { balanceSchema } from "./records.ts";
+import { refusalCause } from "./refusal-causes.ts";
+import { count, milliseconds, routeState, time, usd, window } from "./fields.ts";
+
+export const overviewQuery = z.strictObject({ range: window.range });
+/** Beside as many hours before; of a month the same part of the month before. */
+const beside = {
+  /** Those that were charged. */
+  requests: count,
+  charge_usd: usd,
+  before_usd: usd,
+  /** With a sign, like `+20.0`; null where nothing came before. */
+  percent: z.string().nullable(),
+};
+/** Of today's spend, whole percent; null where none has half of it. */
+const percentOfIt = z.int().min(0).max(100);
+
+export const overview = z.object({
+  balance: balanceSchema,
+  /** Mean charge of a day over the last 7 days. */
+  burn_usd_per_day: usd,
+  /** Available ÷ burn, rounded down; null when nothing is spent. */
+  days_left: count.nullable(),
+  spend_today_usd: usd,
+  spend_month_usd: usd,
+  from: time,
+  to: time,
+  /** Where the period before begins. */
+  before_from: time,
+  /** Of the window, in whole hours. */
+  spend: z.object(beside),
+  /** Today beside a usual day; null where it is like others, or too few days tell what is usual. */
+  unusual: z
+    .object({
+      spent_usd: usd,
+      usual_usd: usd,
+      /** Usual days in today, with one decimal, cut. */
+      times: z.string(),
+      key: z.object({ id: z.string(), name: z.string(), percent: percentOfIt }).nullable(),
+      model: z.object({ id: z.string(), percent: percentOfIt }).nullable(),
+    })
+    .nullable(),
+  /** Of the window: all that held credits, whatever became of them. */
+  requests: count,
+  running: count,
+  /** All that were turned away. */
+  refused: count,
+  /** By cause, the most frequent first; at most 12. */
+  refusals: z.array(refusalCause),
+  /** Requests that ended in a 5xx ÷ all ended ones; 0 without any. */
+  error_rate: z.number(),
+  first_part_ms: z.object({ p50: milliseconds.nullable(), p95: milliseconds.nullable() }),
+  top_keys: z.array(z.object({ key: z.string(), name: z.string(), ...beside })),
+  top_models: z.array(z.object({ model: z.string(), ...beside })),
+  /** Routes of the models that this organization used in 30 days. */
+  routes: z.array(
+    z.object({
+      route: z.string(),
+      model: z.string(),
+      provider: z.string(),
+      region: z.string(),
+      state: routeState,
+      reason: z.string().nullable(),
+      expires_at: time,
+    }),
+  ),
+  attention: z.array(
+    z.object({
+      kind: z.enum([
+        "key_near_limit",
+        "key_at_limit",
+        "key_blocked_by_holds",
+        "entitlement_ends",
+        "low_balance",
+        "debt",
+        "route_closed",
+        "release_ends",
+        "top_up_failed",
+        "alert_holds",
+      ]),
+      /** Id of the key, entitlement or alert rule, or the route. */
+      target: z.string().nullable(),
+      /** What finds it on its page. */
+      search: z.string().nullable(),
+      text: z.string(),
+    }),
+  ),
+  /** For the first-run steps. */
+  steps: z.object({
+    key: z.boolean(),
+    first_request: z.boolean(),
+    credits: z.boolean(),
+    invited: z.boolean(),
+  }),
+});

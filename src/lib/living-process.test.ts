@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { isAlive } from "./living-process.ts";
+
+/** The user `nobody`, where these tests may become it. */
+const OTHER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+test("this process is alive, and one that has ended is not", () => {
+  const { pid } = spawnSync("true");
+  expect([isAlive(process.pid), isAlive(pid)]).toEqual([true, false]);
+});
+
+test("a process of another user is alive", () => {
+  // The first process is nobody's but the system's.
+  const asked = `process.stdout.write(String((${isAlive.toString()})(1)))`;
+  const { stdout } = spawnSync(process.execPath, ["-e", asked], { ...OTHER, cwd: "/", encoding: "utf8" });
+  expect(stdout).toBe("true");
+});

@@ -1,0 +1,192 @@
+// The doors of a gateway, and what stands behind them all: `/v1`, the operator API of management keys, the dashboard with its
+// API. They answer as soon as the port is open (`port.ts`).
+import type { HeldNothingJson } from "../api/shapes/requests.ts";
+import type { Config } from "../config/config.ts";
+import type { CallScopes } from "../gateway/call-scope.ts";
+import type { Format } from "../gateway/formats/format.ts";
+import { receiptSigner } from "../gateway/signed-receipt.ts";
+import { dashboardRoutes } from "../http/dashboard.ts";
+import { Router } from "../http/router.ts";
+import { surface } from "../http/surface.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Jobs } from "../lib/jobs.ts";
+import type { Log } from "../lib/log.ts";
+import { rateDefaultsOf } from "../limits/caller-limits.ts";
+import { type Limits, openLimits } from "../limits/limits.ts";
+import { managementKeyUse } from "../operator/management-key-use.ts";
+import { RequestLog } from "../operator/request-log.ts";
+import type { People } from "../people/people.ts";
+import type { Sql } from "../store/sql.ts";
+import { adminHandler } from "./admin.ts";
+import { completePorts } from "./complete.ts";
+import { dashboardApi } from "./dashboard-api.ts";
+import type { PeopleRooms, PeopleTerms } from "./dashboard-rooms.ts";
+import { dashboardAssets } from "./dashboard.ts";
+import type { Phase } from "./drain.ts";
+import type { Providers } from "./providers.ts";
+import type { Releases } from "./releases.ts";
+import { httpRoutes, type RoutePorts } from "./routes.ts";
+import { openServices, type Services } from "./services.ts";
+import type { OpenedStore } from "./store.ts";
+import type { Watching } from "./watching.ts";
+
+export interface Doors {
+  router: Router;
+  services: Services;
+  /** Closes what was opened for them; the rooms that they were given stay open. */
+  stop(): Promise<void>;
+}
+
+export interface DoorsOn {
+  clock: Clock;
+  log: Log;
+  jobs: Jobs;
+  formats: readonly Format[];
+  peopleTerms: PeopleTerms;
+  store: OpenedStore;
+  providers: Providers;
+  releases: Releases;
+  watching: Watching;
+  callScopes: CallScopes;
+  /** Where this process answers; known once the port is open. */
+  address(this: void): string;
+  phase(this: void): Phase;
+}
+
+/** What several doors share. */
+interface Shared {
+  limits: Limits;
+  requestLog: RequestLog;
+  services: Services;
+  /** Opened on first use. */
+  people(this: void): Promise<People>;
+}
+
+export function openDoors(config: Config, on: DoorsOn): Doors {
+  const { clock, jobs, releases, watching, address } = on;
+  const { ledger, sql, dataKey } = on.store;
+  const people = (): Promise<People> => dashboard.people();
+  const limits = openLimits(config.limits, {
+    clock,
+    refused: (limit) => watching.metrics.limitRefused(limit),
+  });
+  const requestLog = new RequestLog(sql, clock, jobs);
+  const { routeTable } = releases;
+  const services = openServices(config, { sql, dataKey, routeTable, ledger, clock, address, jobs, people });
+  const shared = { limits, requestLog, services, people };
+  const ports = routePorts(config, on, shared);
+  const dashboard = dashboardApi(config, peopleRooms(on, shared, ports));
+  const routes = [
+    ...httpRoutes(ports),
+    ...dashboard.routes,
+    ...dashboardRoutes({ assets: dashboardAssets(config.dataDir) }),
+  ];
+  return {
+    router: new Router(routes, () => `${config.publicUrl ?? address()}/v1`),
+    services,
+    stop: async () => {
+      await services.stop();
+      await dashboard.stop();
+      await requestLog.stop();
+    },
+  };
+}
+
+/** Of `/v1` and the operator API. */
+function routePorts(
+  config: Config,
+  on: DoorsOn,
+  { limits, requestLog, services, people }: Shared,
+): RoutePorts {
+  const { clock, formats, releases, address, phase } = on;
+  const { failed, resolved, streams, metrics, tracing } = on.watching;
+  const { ledger, sql, dataKey } = on.store;
+  const { uploads } = limits;
+  const managementKeys = managementKeyUse({ ledger, people, sql, clock, failed });
+  const receipts = receiptSigner(dataKey);
+  return {
+    formats,
+    ledger,
+    managementKeys,
+    clock,
+    streams,
+    metrics,
+    routeTable: releases.routeTable,
+    complete: completePorts(config, {
+      ...on,
+      limits: limits.calls,
+      answers: limits.answers,
+      metrics,
+      failed,
+      resolved,
+    }),
+    receipts,
+    admin: adminHandler({
+      ledger,
+      sql,
+      clock,
+      uploads,
+      managementKeys,
+      publisher: releases.publisher,
+      receipts,
+      rateDefaults: rateDefaultsOf(config.limits),
+      payments: services.paymentService,
+      flushRequestLog: () => requestLog.flush(),
+      people,
+      url: () => config.publicUrl ?? address(),
+    }),
+    payments: services.payments,
+    uploads,
+    bodyBytes: config.limits.bodyBytes,
+    streamIdleMs: config.limits.streamIdleMs,
+    leaving: () => phase() !== "serving",
+    draining: () => phase() === "draining",
+    noteHeldNothing: (entry) => requestLog.note(entry),
+    heldNothing: (requestId) => readHeldNothing(requestLog, sql, requestId),
+    overloaded: () => metrics.overloaded(),
+    refused: (code) => metrics.refused(code),
+    tracing,
+  };
+}
+
+/** Of the dashboard's API; `answerOn` and `preview` are those of `/v1`. */
+function peopleRooms(on: DoorsOn, { limits, requestLog, services }: Shared, ports: RoutePorts): PeopleRooms {
+  const { clock, jobs, releases, peopleTerms, address } = on;
+  const { streams, metrics } = on.watching;
+  const { ledger, sql, dataKey } = on.store;
+  return {
+    ledger,
+    sql,
+    dataKey,
+    clock,
+    publisher: releases.publisher,
+    health: releases.health,
+    breakers: releases.breakers,
+    address,
+    uploads: limits.uploads,
+    answerOn: (format) => surface(ports, format),
+    preview: ports.complete,
+    startedAtMs: clock.nowMs(),
+    streamsOpen: () => streams.size,
+    flushRequestLog: () => requestLog.flush(),
+    forgotten: () => requestLog.forgotten,
+    overloadRefusals: () => metrics.overloadRefusals,
+    failedJobs: () => jobs.failures,
+    paymentService: services.paymentService,
+    alertService: services.alertService,
+    sendMail: services.sendMail,
+    peopleTerms,
+  };
+}
+
+/** What the request log knows of a request that held nothing. */
+async function readHeldNothing(
+  requestLog: RequestLog,
+  sql: Sql,
+  requestId: string,
+): Promise<HeldNothingJson | null> {
+  await requestLog.flush();
+  // Loaded when it is asked for: what readers compile their queries with is large.
+  const { heldNothing } = await import("../reporting/held-nothing.ts");
+  return await heldNothing(sql, requestId);
+}
