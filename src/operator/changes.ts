@@ -17,7 +17,7 @@ interface ChangesPorts extends Omit<ProviderPorts, "note" | "standings"> {
   ledger: Ledger;
   people: People;
   operator: Pick<Operator, "credits">;
-  publisher: Pick<Publisher, "standings">;
+  publisher: Pick<Publisher, "hasRoute" | "standings">;
 }
 
 export type Changes = ReturnType<typeof createChanges>;

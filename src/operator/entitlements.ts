@@ -14,6 +14,7 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
 import { approve, type ApprovalPorts } from "./approval.ts";
 import { printList, printTime, printTimeOrNull } from "../domain/print.ts";
+import { checkResearch, type Released } from "./released-model.ts";
 import { readFutureTime } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import {
@@ -27,11 +28,13 @@ import { findOrganization } from "../registry/organizations.ts";
 
 interface EntitlementsPorts extends ApprovalPorts {
   ledger: Transactions;
+  publisher: Released;
   clock: Clock;
 }
 
 export const entitlements = (on: EntitlementsPorts) => ({
   async request({ org, model, project }: RequestEntitlement, actor: Actor): Promise<EntitlementJson> {
+    await checkResearch(on.publisher, model);
     const entitlement = { id: newId("ent"), organizationId: org, model, project };
     const record = await requestEntitlement(on.ledger, entitlement, actor);
     if (record === null) throw unknownRecord("organization", org, "org");

@@ -5,7 +5,6 @@ import type * as catalogueShapes from "../api/shapes/catalogue.ts";
 import type { Actor } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { People } from "../people/people.ts";
-import { Refusal } from "../domain/refusals.ts";
 import type { Transactions } from "../ledger/ledger.ts";
 import type { EntitlementAnswer } from "../registry/entitlement-notes.ts";
 import {
@@ -18,12 +17,14 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
 import { approve, secondPerson } from "./approval.ts";
 import { tooManyRequests } from "./entitlements.ts";
+import { checkResearch, type Released } from "./released-model.ts";
 import { readFutureTime } from "../domain/read.ts";
 import { type EntitlementPorts, entitlementOf, recordOf, unknown } from "../reporting/entitlements.ts";
 
 interface ResearchPorts extends EntitlementPorts {
   clock: Clock;
   ledger: Transactions;
+  publisher: Released;
   people: Pick<People, "membership" | "persons">;
 }
 
@@ -39,8 +40,7 @@ export const research = (on: ResearchPorts) => ({
     actor: Actor,
   ): Promise<Entitlement> {
     const untilMs = until === null ? null : readFutureTime(until, "until", on.clock.nowMs());
-    if (!on.standings().some(({ release }) => release.model === model && release.tier === "research"))
-      throw new Refusal("invalid_request", "Only a research model takes an entitlement.", { param: "model" });
+    await checkResearch(on.publisher, model);
     const id = newId("ent");
     const wish = { purpose, wantedUntilMs: untilMs };
     const asked = await requestEntitlement(on.ledger, { id, organizationId, model, project, wish }, actor);

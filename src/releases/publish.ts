@@ -1,6 +1,7 @@
 // Publishing and switching routes: verify, then store, then serve. The store alone decides about versions, in the
 // transaction that writes; nothing changes before all checks passed (hardening S33).
 import type { Actor } from "../domain/actor.ts";
+import type { Tier } from "../domain/gateway-object.ts";
 import type { ReleaseStep } from "../domain/operator-refusals.ts";
 import type { Release } from "../domain/release.ts";
 import type { RouteNames } from "../domain/route-names.ts";
@@ -184,6 +185,21 @@ export class Publisher {
   /** Routes that are closed and known by no release. */
   lost(): LostRoute[] {
     return this.ports.routeTable.lost();
+  }
+
+  /**
+   * Whether a route of the model is known, open or not, by whatever is left of its newest release; with a tier, one of that tier, or
+   * a damaged one whose tier nothing tells.
+   */
+  async hasRoute(model: string, tier?: Tier): Promise<boolean> {
+    const fits = (release: Release): boolean =>
+      release.model === model && (tier === undefined || release.tier === tier);
+    return (
+      this.standings().some(({ release }) => fits(release)) ||
+      this.lost().some(({ names }) => names?.model === model) ||
+      // Another gateway may have published it a moment ago.
+      (await this.published()).some(({ release }) => fits(release))
+    );
   }
 
   /** Whether any route is closed because its newest release is damaged. */

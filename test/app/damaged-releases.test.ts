@@ -179,6 +179,18 @@ describe.each(STORES)("on %s", (store) => {
     expect((await ask(PLAIN.model)).status).toBe(200);
   });
 
+  test.each(CASES)(
+    "$what: its model takes limits and entitlements, by the name that is left",
+    async (one) => {
+      const limits = await gateway.admin("GET", `/limits?model=${one.model}`);
+      expect([limits.status, limits.json]).toMatchObject([200, { data: [{ model: one.model }] }]);
+      const asked = { org: customer.organizationId, model: one.model, project: "after the repair" };
+      const entitlement = await gateway.admin<ErrorJson>("POST", "/entitlements", asked);
+      // What it was is told, or it may have been of research.
+      expect(entitlement.status).toBe(one.shown === null ? 201 : 400);
+    },
+  );
+
   test("a lost route is switched off and on, and its callers hear so", async () => {
     const route = byDefault("lost-1");
     const off = await gateway.admin("POST", "/routes/disable", { route, reason: "restoring" });
