@@ -13,7 +13,8 @@ type Noun =
   | "management_key"
   | "provider";
 
-export const unknownRecord = (noun: Noun, id: string, param: string): OperatorRefusal =>
+/** `param`: what the caller names it by; null where he names none. */
+export const unknownRecord = (noun: Noun, id: string, param: string | null): OperatorRefusal =>
   new OperatorRefusal("not_found", `There is no ${noun.replace("_", " ")} ${JSON.stringify(id)}.`, param);
 
 /** A refusal or a replay has an id, too, and no charge. */

@@ -44,7 +44,7 @@ export const entitlements = (on: EntitlementsPorts) => ({
   async approve({ id, expires }: { id: string; expires: string }, actor: Actor): Promise<EntitlementJson> {
     const expiresAtMs = readFutureTime(expires, "expires", on.clock.nowMs());
     const found = await findEntitlement(on.ledger, id);
-    const record = found === null ? null : await approve(on, found, { expiresAtMs }, actor);
+    const record = found === null ? null : await approve(on, found, { expiresAtMs, actor, field: "id" });
     if (record === null) throw unknownRecord("entitlement", id, "id");
     // The same call once more is answered as the first one was; somebody else's decision is not theirs.
     const theirs = record.approvedBy === actor.id && record.expiresAtMs === expiresAtMs;

@@ -57,12 +57,13 @@ export const research = (on: ResearchPorts) => ({
   /** Approving and declining throw when the person behind `actor` asked for it, under whichever hat. */
   async decide(id: string, decision: Decision, actor: Actor): Promise<Entitlement> {
     const record = await recordOf(on, id);
-    if (decision.kind === "decline" && record.requester === actor.id) throw secondPerson();
+    if (decision.kind === "decline" && record.requester === actor.id) throw secondPerson("entitlement");
     if (decision.kind !== "revoke" && record.status !== "requested") throw notRequested(record);
     if (decision.kind === "approve") {
       const expiresAtMs = readFutureTime(decision.expires, "expires", on.clock.nowMs());
       const ports = { ledger: on.ledger, people: async () => on.people };
-      const after = await approve(ports, record, { expiresAtMs, note: decision.note }, actor);
+      const terms = { expiresAtMs, note: decision.note, actor, field: "entitlement" } as const;
+      const after = await approve(ports, record, terms);
       if (after?.status !== "active" || after.approvedBy !== actor.id) throw notRequested(after ?? record);
     } else {
       const outcome = decision.kind === "decline" ? "declined" : null;

@@ -21,7 +21,8 @@ export function rolesOfMembers(
     await store.change(LOST, personId);
     if (changed > 0) return;
     const row = await findMember(records, organizationId, personId);
-    if (row === null) throw unknownMember();
+    const field = by === personId && to === undefined ? null : "member"; // who leaves names nobody
+    if (row === null) throw unknownMember(field);
     if (row.role !== from) throw changedMeanwhile();
     const acting = await findMember(records, organizationId, by);
     const roles = to === undefined ? [from] : [from, to];
@@ -33,7 +34,7 @@ export function rolesOfMembers(
     throw new OperatorRefusal(
       "conflict",
       "This is the organization's last owner. Make somebody else an owner first.",
-      "member",
+      field,
     );
   };
   return {
@@ -67,5 +68,5 @@ const isThere = `(SELECT count(*) FROM kept WHERE "personId" = ?3) = 1`;
 const mayGiveAll = (standing: Role, roles: readonly Role[]): boolean =>
   roles.every((role) => mayGive(standing, role));
 
-const unknownMember = (): OperatorRefusal =>
-  new OperatorRefusal("not_found", "There is no record of this id.", "member");
+const unknownMember = (field: "member" | null): OperatorRefusal =>
+  new OperatorRefusal("not_found", "There is no record of this id.", field);
