@@ -11,7 +11,13 @@ import { ReleaseError } from "./release-error.ts";
 import { type PublicReleaseKey, publicReleaseKey, type TrustedKeys } from "./release-key.ts";
 import type { RouteSwitch, RouteTable, Shelved } from "./route-table.ts";
 import { type ReleaseClaims, unverifiedRelease, verifyRelease } from "./signature.ts";
-import type { LostRoute, RouteStanding } from "./standing.ts";
+import {
+  type ListedRoute,
+  listedLost,
+  listedStanding,
+  type LostRoute,
+  type RouteStanding,
+} from "./standing.ts";
 
 /** The newest one of a route; `coveredSinceMs`: since when the route was without one for no moment. */
 interface StoredRelease {
@@ -185,6 +191,16 @@ export class Publisher {
   /** Routes that are closed and known by no release. */
   lost(): LostRoute[] {
     return this.ports.routeTable.lost();
+  }
+
+  /** All of them, whether anything is left of their releases or not. */
+  listed(): ListedRoute[] {
+    return [...this.standings().map(listedStanding), ...this.lost().map(listedLost)];
+  }
+
+  /** The highest version that a route ever had; 0 where there is none of this name. */
+  highestVersion(route: string): number {
+    return this.ports.routeTable.highestVersion(route);
   }
 
   /**
