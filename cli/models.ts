@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import type { ModelUseJson } from "../src/api/shapes/records.ts";
 import type { Decimal } from "../src/releases/catalogue/decimal.ts";
-import type { LiveRelease, MarkedLine, RouteDifference } from "../src/releases/catalogue/difference.ts";
+import type { MarkedLine, RouteDifference } from "../src/releases/catalogue/difference.ts";
 import type { TableEntry } from "../src/releases/catalogue/entry.ts";
 import type { Proposal } from "../src/releases/catalogue/proposal.ts";
 import type { PriceTable } from "../src/releases/catalogue/table.ts";
@@ -220,10 +220,11 @@ function addDiff(models: Command): void {
 
 async function diffModels(options: DiffOptions, context: Context): Promise<Outcome> {
   const gateway = await context.gateway();
-  const { differences } = await import("../src/releases/catalogue/difference.ts");
+  const { differences, isReadable } = await import("../src/releases/catalogue/difference.ts");
   const { value } = await gateway.call("GET /admin/v1/releases", {});
   const prices = await openedTable(options.from);
-  const live: readonly LiveRelease[] = value.data;
+  const live = value.data.filter(isReadable);
+  const damaged = value.data.filter((release) => !isReadable(release)).map(({ route }) => plain(route));
   const terms = { markup: await markupOf(options.markup), providers: new Map(options.map.map(pairOf)) };
   const uses = new Map<string, ModelUseJson>();
   const routes: (RouteDifference & { use: ModelUseJson | null })[] = [];
@@ -238,9 +239,11 @@ async function diffModels(options: DiffOptions, context: Context): Promise<Outco
   const about = { source: prices.source, date: prices.date, markup: options.markup };
   return {
     json: JSON.stringify({ ...about, routes }),
-    text: [...routes.filter(({ status }) => NOTEWORTHY.has(status)).map(printed), summary(routes)].join(
-      "\n\n",
-    ),
+    text: [
+      ...routes.filter(({ status }) => NOTEWORTHY.has(status)).map(printed),
+      summary(routes),
+      ...(damaged.length > 0 ? [`Damaged in the store, compared with nothing: ${damaged.join(", ")}`] : []),
+    ].join("\n\n"),
     exitCode: routes.some(({ status }) => NOTEWORTHY.has(status)) ? 1 : 0,
   };
 }

@@ -2,12 +2,14 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import type { ReleaseJson } from "../src/api/shapes/records.ts";
+import type { ReleaseListJson } from "../src/api/shapes/records.ts";
 import { spanMs } from "./instant.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { report, say } from "./report.ts";
 import { fields, table } from "./table.ts";
 import { messageOf } from "../src/lib/message.ts";
+
+type Listed = ReleaseListJson["data"][number];
 
 export function addRelease(program: Command): void {
   const release = program.command("release").description("signed releases of routes");
@@ -144,12 +146,12 @@ function addList(release: Command): void {
       report(command, async (context) => {
         const { text, value } = await (await context.gateway()).call("GET /admin/v1/releases", {});
         const columns = {
-          ROUTE: (row: ReleaseJson) => row.route,
-          VERSION: (row: ReleaseJson) => row.version,
-          STATE: (row: ReleaseJson) => row.state,
-          TIER: (row: ReleaseJson) => row.tier,
-          EXPIRES: (row: ReleaseJson) => row.expires_at,
-          "SIGNED BY": (row: ReleaseJson) => row.signed_by,
+          ROUTE: (row: Listed) => row.route,
+          VERSION: (row: Listed) => row.version,
+          STATE: (row: Listed) => row.state,
+          TIER: (row: Listed) => row.tier,
+          EXPIRES: (row: Listed) => row.expires_at,
+          "SIGNED BY": (row: Listed) => row.signed_by,
         };
         return { json: text, text: () => table(value.data, columns) };
       }),

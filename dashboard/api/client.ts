@@ -30,11 +30,12 @@ export class Unreachable extends Error {
   }
 }
 
-/** The gateway does not know what was asked, or answered what the page cannot show. */
+/** The gateway does not know what was asked. */
 export const isOfOtherVersion = (error: unknown): boolean =>
-  error instanceof ApiError
-    ? error.code === "unknown_url" || error.code === "unknown_parameter"
-    : error instanceof TypeError || error instanceof RangeError;
+  error instanceof ApiError && (error.code === "unknown_url" || error.code === "unknown_parameter");
+
+/** The page fell over something: an answer of another version, or a fault of its own. */
+export const isFall = (error: unknown): boolean => error instanceof TypeError || error instanceof RangeError;
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 

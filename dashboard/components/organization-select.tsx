@@ -1,7 +1,8 @@
-// Choosing one of all organizations.
+// Choosing one of all organizations: in a form, and as what narrows a page.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { organizationQuery } from "../api/organization.ts";
 import { readPages } from "../api/read.ts";
+import { tableTexts } from "./texts.ts";
 import { type ChooserProps, SearchSelect, useTyped, withChosen } from "./search-select.tsx";
 
 export function OrganizationSelect(props: ChooserProps) {
@@ -21,5 +22,15 @@ export function OrganizationSelect(props: ChooserProps) {
     />
   );
 }
+
+/** On the pages of operators, of the rows of one alone. */
+export const OrganizationFilter = ({ value, set }: { value: string; set: (org: string) => void }) => (
+  <OrganizationSelect
+    label={tableTexts.organization}
+    placeholder={tableTexts.all}
+    value={value}
+    onChange={set}
+  />
+);
 
 const optionOf = ({ id, name }: { id: string; name: string }) => ({ value: id, label: name });

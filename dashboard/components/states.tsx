@@ -3,8 +3,9 @@ import { Alert, Button, Code, Group, Paper, Skeleton, Stack, Text } from "@manti
 import type { UseQueryResult } from "@tanstack/react-query";
 import { useParams, useRouterState } from "@tanstack/react-router";
 import { type CSSProperties, type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
-import { ApiError, isOfOtherVersion, Unreachable } from "../api/client.ts";
+import { ApiError, isFall, isOfOtherVersion, Unreachable } from "../api/client.ts";
 import { awaySince, watchAnswers } from "../api/reachable.ts";
+import { useAnotherPage } from "../another-page.ts";
 import { comeAnew } from "../come-anew.ts";
 import { formatSpan, readableTimes } from "../format/time.ts";
 import { path } from "../path-builder.ts";
@@ -71,7 +72,9 @@ export function Failure({ error, retry, about }: FailureProps) {
   const { code, requestId } = error instanceof ApiError ? error : { code: codeOf(error), requestId: null };
   const asked = code === null ? undefined : ASKED[code];
   const forbidden = error instanceof ApiError && error.status === 403;
-  if (isOfOtherVersion(error)) return <OtherVersion error={error} requestId={requestId} />;
+  const isAnother = useAnotherPage(isFall(error));
+  if (isAnother === null) return <Loading lines={1} />;
+  if (isAnother || isOfOtherVersion(error)) return <OtherVersion error={error} requestId={requestId} />;
   return (
     <Alert
       {...SAID}
@@ -114,12 +117,13 @@ const OtherVersion = ({ error, requestId }: { error: unknown; requestId: string 
   </Alert>
 );
 
-/** A page that fell over what it was given comes anew where it may be of another version, and says so where that did not help. */
+/** A page that fell comes anew where the gateway has another one, and says so where that did not help; a fault of its own it tells at once. */
 export function Fallen({ error }: { error: unknown }) {
-  const [isComing, setComing] = useState(isOfOtherVersion(error));
+  const isAnother = useAnotherPage(isFall(error));
+  const [isComing, setComing] = useState(true);
   useEffect(() => {
-    if (isOfOtherVersion(error)) setComing(comeAnew());
-  }, [error]);
+    if (isAnother !== null) setComing(isAnother && comeAnew());
+  }, [isAnother]);
   return isComing ? <Loading lines={6} /> : <Failure error={error} retry={() => location.reload()} />;
 }
 

@@ -45,6 +45,8 @@ export const tableTexts = {
   nothing: "Nothing yet.",
   clear: "Clear filters",
   filters: "Filters",
+  organization: "Organization",
+  all: "All",
   fewerFilters: "Fewer filters",
 } as const;
 

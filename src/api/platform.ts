@@ -96,7 +96,7 @@ export const ledgerEndpoints = [
     output: shapes.resolvedRequest,
     audit: "request.resolve",
     run: ({ input: { request, ...decision }, caller }, { operator }) =>
-      operator.ledger.resolve(request, decision, caller.actor),
+      operator.ledger.resolve({ requestId: request, field: "request" }, decision, caller.actor),
   }),
   endpoint({
     target: "GET /admin/v1/ledger/audit",
@@ -122,7 +122,7 @@ export const ledgerEndpoints = [
     input: resolveRequestInput.extend(requestParams.shape).meta({ id: "ResolveRequest" }),
     output: resolvedSchema,
     audit: "request.resolve",
-    run: ({ input: { id: request, ...decision }, caller }, { operator }) =>
-      operator.ledger.resolve(request, decision, caller.actor),
+    run: ({ input: { id: requestId, ...decision }, caller }, { operator }) =>
+      operator.ledger.resolve({ requestId, field: "id" }, decision, caller.actor),
   }),
 ] as const;

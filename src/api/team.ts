@@ -51,7 +51,7 @@ export const teamEndpoints = [
     audit: "member.role",
     run: async ({ input: { org, member, role, version }, caller }, rooms) => {
       const { actor } = caller;
-      const before = await memberOf(rooms, org, member);
+      const before = await memberOf(rooms, { org, person: member });
       assertMayGive(caller, [before.role, role]);
       checkVersion(version, versionOf("member", before));
       if (before.role !== role) {
@@ -67,7 +67,7 @@ export const teamEndpoints = [
         });
       }
       const [row] = await printMembers(rooms, {
-        memberships: [await memberOf(rooms, org, member)],
+        memberships: [await memberOf(rooms, { org, person: member })],
         keys: await keysByMaker(rooms.reports, org, [member]),
         you: actor.id,
       });
@@ -82,8 +82,8 @@ export const teamEndpoints = [
     output: done,
     audit: "member.remove",
     run: async ({ input: { org, member }, caller }, rooms) => {
-      const { role } = await memberOf(rooms, org, member);
-      assertMayGive(caller, [role]);
+      const { role } = await memberOf(rooms, { org, person: member });
+      assertMayGive(caller, [role], "member");
       await leave(rooms, { org, member, role, actor: caller.actor, action: "member.remove" });
       return DONE;
     },
@@ -95,7 +95,7 @@ export const teamEndpoints = [
     output: done,
     audit: "member.leave",
     run: async ({ input: { org }, caller: { actor } }, rooms) => {
-      const { role } = await memberOf(rooms, org, actor.id);
+      const { role } = await memberOf(rooms, { org, person: actor.id }, "org");
       await leave(rooms, { org, member: actor.id, role, actor, action: "member.leave" });
       return DONE;
     },
@@ -139,15 +139,25 @@ export const settingsEndpoints = [
   }),
 ] as const;
 
-/** Nobody changes who is more than they could make of somebody themselves. */
-export function assertMayGive({ standing }: Caller, roles: readonly Role[]): void {
+/** Nobody changes who is more than they could make of somebody themselves. `field`: what of the call says who that is. */
+export function assertMayGive(
+  { standing }: Caller,
+  roles: readonly Role[],
+  field: "member" | "role" = "role",
+): void {
   if (roles.every((role) => mayGive(standing, role))) return;
-  throw new OperatorRefusal("role_not_permitted", "Only an owner may make, change or remove owners.", "role");
+  throw new OperatorRefusal("role_not_permitted", "Only an owner may make, change or remove owners.", field);
 }
 
-async function memberOf({ people }: Rooms, org: string, personId: string): Promise<Membership> {
-  const membership = await people.membership(org, personId);
-  if (membership === null) throw notFound("member");
+/** `field`: what of the call says whom nobody knows there. */
+async function memberOf(
+  { people }: Rooms,
+  at: { org: string; person: string },
+  field: "member" | "org" = "member",
+): Promise<Membership> {
+  const { org, person } = at;
+  const membership = await people.membership(org, person);
+  if (membership === null) throw notFound(field);
   return membership;
 }
 

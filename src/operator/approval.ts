@@ -14,29 +14,31 @@ export interface ApprovalPorts {
   people(): Promise<Pick<People, "membership" | "persons">>;
 }
 
+/** What a caller names the entitlement by. */
+type EntitlementField = "entitlement" | "id";
+
 /** Approves `record` until then, with its note. Answers the record as it is now, or null; throws when the call may not approve it. */
 export async function approve(
   on: ApprovalPorts,
   record: EntitlementRecord,
-  approval: ApprovalTerms,
-  actor: Actor,
+  { actor, field, ...terms }: ApprovalTerms & { actor: Actor; field: EntitlementField },
 ): Promise<EntitlementRecord | null> {
   if (record.status === "requested" && !(await mayStillAsk(on, record)))
     throw new OperatorRefusal(
       "conflict",
       "Whoever asked for this entitlement may not ask for it any more. Decline or revoke it; somebody who may ask asks again.",
-      "entitlement",
+      field,
     );
-  const outcome = await approveEntitlement(on.ledger, record.id, approval, actor);
-  if (outcome === "second_person_required") throw secondPerson();
+  const outcome = await approveEntitlement(on.ledger, record.id, terms, actor);
+  if (outcome === "second_person_required") throw secondPerson(field);
   return outcome;
 }
 
-export const secondPerson = (): OperatorRefusal =>
+export const secondPerson = (field: EntitlementField): OperatorRefusal =>
   new OperatorRefusal(
     "second_person_required",
     "This entitlement was asked for by the same person: in the dashboard, by a login of their command line or by a management key of theirs. Another operator has to decide it.",
-    "entitlement",
+    field,
   );
 
 async function mayStillAsk(

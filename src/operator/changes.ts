@@ -13,11 +13,11 @@ import { type ProviderPorts, providersByHand } from "./providers.ts";
 import { reasonedCredits } from "./reasoned-credits.ts";
 import { research } from "./research.ts";
 
-interface ChangesPorts extends Omit<ProviderPorts, "note" | "standings"> {
+interface ChangesPorts extends Omit<ProviderPorts, "listedRoutes" | "note"> {
   ledger: Ledger;
   people: People;
   operator: Pick<Operator, "credits">;
-  publisher: Pick<Publisher, "standings">;
+  publisher: Pick<Publisher, "hasRoute" | "listed">;
 }
 
 export type Changes = ReturnType<typeof createChanges>;
@@ -25,7 +25,7 @@ export type Changes = ReturnType<typeof createChanges>;
 export function createChanges(ports: ChangesPorts) {
   const { ledger, publisher } = ports;
   const { note } = auditNotes(ports.sql, ports.clock);
-  const on = { ...ports, note, standings: () => publisher.standings() };
+  const on = { ...ports, note, listedRoutes: () => publisher.listed() };
   return {
     note,
     /** Throws when the name is not `from` any more. */

@@ -5,7 +5,6 @@ import type { BalanceJson, GrantJson, RefundJson } from "../api/shapes/records.t
 import type { GrantCredits, RefundCredits } from "../api/shapes/record-inputs.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { addUsd, formatUsd, MAX_NANO_USD, type NanoUsd, ZERO_USD } from "../domain/money.ts";
-import { Refusal } from "../domain/refusals.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { BalanceRecord } from "../ledger/records.ts";
 import { randomBase62 } from "../lib/id.ts";
@@ -13,7 +12,10 @@ import { readUsd } from "../domain/read.ts";
 import { noHoldOf, unknownRecord } from "../domain/unknown-record.ts";
 import { printBalance } from "../reporting/balance.ts";
 import { readRequest } from "../registry/requests.ts";
+import { wrongAmount } from "./wrong-amount.ts";
 
+/** What a caller says the amount in, which a refusal names. */
+type AmountField = "usd" | "amount_usd";
 type Store = Pick<Ledger, "balance" | "read" | "reverse" | "topUp">;
 
 export function credits(ledger: Store) {
@@ -25,9 +27,9 @@ export function credits(ledger: Store) {
   return {
     show: async (org: string): Promise<BalanceJson> => printBalance(await show(org)),
     /** The same reference with the same amount credits once; with another amount it is a conflict. */
-    async grant(input: GrantCredits, actor: Actor): Promise<GrantJson> {
-      const amount = readUsd(input.usd, "usd");
-      requireCreditable(amount, await show(input.org));
+    async grant(input: GrantCredits, actor: Actor, field: AmountField = "usd"): Promise<GrantJson> {
+      const amount = readUsd(input.usd, field);
+      requireCreditable(amount, await show(input.org), field);
       const reference = input.reference ?? `op_${randomBase62(16)}`;
       const outcome = await ledger.topUp(topUpOf(input, { amount, reference }), actor);
       if (outcome.kind === "unknown_organization") throw unknownRecord("organization", input.org, "org");
@@ -39,14 +41,19 @@ export function credits(ledger: Store) {
         credited: outcome.kind === "credited",
       };
     },
-    refund: (input: RefundCredits, actor: Actor) => refund(ledger, input, actor),
+    /** Returns what a settled request cost, or part of it; the same reference once. */
+    refund: (input: RefundCredits, actor: Actor, field: AmountField = "usd") =>
+      refund(ledger, input, { actor, field }),
   };
 }
 
-/** Returns what a settled request cost, or part of it; the same reference once. */
-async function refund(ledger: Store, input: RefundCredits, actor: Actor): Promise<RefundJson> {
-  const amount = readUsd(input.usd, "usd");
-  if (amount === ZERO_USD) throw new Refusal("invalid_request", "usd must be above 0.", { param: "usd" });
+async function refund(
+  ledger: Store,
+  input: RefundCredits,
+  { actor, field }: { actor: Actor; field: AmountField },
+): Promise<RefundJson> {
+  const amount = readUsd(input.usd, field);
+  if (amount === ZERO_USD) throw wrongAmount(field, "must be above 0");
   const request = await readRequest(ledger, input.request);
   if (request === null) throw noHoldOf(input.request, "request");
   const reference = input.reference ?? `op_${randomBase62(16)}`;
@@ -66,7 +73,7 @@ async function refund(ledger: Store, input: RefundCredits, actor: Actor): Promis
         refunded: outcome.kind === "reversed",
       };
     case "exceeds":
-      throw new OperatorRefusal("conflict", `At most $${formatUsd(outcome.atMost)} can be refunded.`, "usd");
+      throw new OperatorRefusal("conflict", `At most $${formatUsd(outcome.atMost)} can be refunded.`, field);
     case "conflict":
       throw referenceTaken(reference);
     case "unknown_request":
@@ -83,13 +90,10 @@ const topUpOf = (input: GrantCredits, made: { amount: NanoUsd; reference: string
   externalId: made.reference,
 });
 
-function requireCreditable(amount: NanoUsd, balance: BalanceRecord): void {
-  if (amount === ZERO_USD) throw new Refusal("invalid_request", "usd must be above 0.", { param: "usd" });
+function requireCreditable(amount: NanoUsd, balance: BalanceRecord, field: AmountField): void {
+  if (amount === ZERO_USD) throw wrongAmount(field, "must be above 0");
   const total = addUsd(addUsd(balance.purchased, balance.granted), amount);
-  if (total <= MAX_NANO_USD) return;
-  throw new Refusal("invalid_request", "usd is more than one organization can ever be credited.", {
-    param: "usd",
-  });
+  if (total > MAX_NANO_USD) throw wrongAmount(field, "is more than one organization can ever be credited");
 }
 
 const referenceTaken = (reference: string): OperatorRefusal =>

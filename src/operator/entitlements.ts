@@ -14,6 +14,7 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
 import { approve, type ApprovalPorts } from "./approval.ts";
 import { printList } from "../domain/print.ts";
+import { checkResearch, type Released } from "./released-model.ts";
 import { readFutureTime } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import {
@@ -28,11 +29,13 @@ import { printEntitlement } from "../reporting/entitlements.ts";
 
 interface EntitlementsPorts extends ApprovalPorts {
   ledger: Transactions;
+  publisher: Released;
   clock: Clock;
 }
 
 export const entitlements = (on: EntitlementsPorts) => ({
   async request({ org, model, project }: RequestEntitlement, actor: Actor): Promise<EntitlementJson> {
+    await checkResearch(on.publisher, model);
     const entitlement = { id: newId("ent"), organizationId: org, model, project };
     const record = await requestEntitlement(on.ledger, entitlement, actor);
     if (record === null) throw unknownRecord("organization", org, "org");
@@ -42,7 +45,7 @@ export const entitlements = (on: EntitlementsPorts) => ({
   async approve({ id, expires }: { id: string; expires: string }, actor: Actor): Promise<EntitlementJson> {
     const expiresAtMs = readFutureTime(expires, "expires", on.clock.nowMs());
     const found = await findEntitlement(on.ledger, id);
-    const record = found === null ? null : await approve(on, found, { expiresAtMs }, actor);
+    const record = found === null ? null : await approve(on, found, { expiresAtMs, actor, field: "id" });
     if (record === null) throw unknownRecord("entitlement", id, "id");
     // The same call once more is answered as the first one was; somebody else's decision is not theirs.
     const theirs = record.approvedBy === actor.id && record.expiresAtMs === expiresAtMs;

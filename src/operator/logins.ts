@@ -10,8 +10,7 @@ export const logins = (ledger: Transactions) => ({
   /** Revokes the management key that calls. */
   async end(actor: Actor): Promise<EndedLoginJson> {
     const record = await revokeManagementKey(ledger, actor.id, actor);
-    if (record === null || record.revokedAtMs === null)
-      throw unknownRecord("management_key", actor.id, "key");
+    if (record === null || record.revokedAtMs === null) throw unknownRecord("management_key", actor.id, null);
     return { key: record.id, name: record.name, revoked_at: printTime(record.revokedAtMs) };
   },
 });

@@ -25,13 +25,13 @@ export const quarantine = (ledger: Store) => ({
   },
   /** Ends one of them: charges at most what it held, or releases it. */
   async resolve(
-    requestId: string,
+    { requestId, field }: { requestId: string; field: RequestField },
     { charge_usd, reason }: ResolveRequest,
     actor: Actor,
   ): Promise<ResolvedJson> {
     const charge = charge_usd === null ? null : readUsd(charge_usd, "charge_usd");
     const held = await findQuarantined(ledger, requestId);
-    if (held === null) throw notThere(requestId);
+    if (held === null) throw notThere(requestId, field);
     const { organizationId } = held;
     const ended = await ledger.endByHand({ organizationId, requestId, charge, reason }, actor);
     switch (ended.kind) {
@@ -49,16 +49,19 @@ export const quarantine = (ledger: Store) => ({
           "charge_usd",
         );
       case "unknown_request":
-        throw notThere(requestId);
+        throw notThere(requestId, field);
     }
   },
 });
 
-const notThere = (requestId: string): OperatorRefusal =>
+/** What a caller names the request by. */
+type RequestField = "id" | "request";
+
+const notThere = (requestId: string, field: RequestField): OperatorRefusal =>
   new OperatorRefusal(
     "not_found",
     `There is no request ${requestId} in quarantine. It may have been resolved meanwhile.`,
-    "id",
+    field,
   );
 
 const printQuarantined = (record: QuarantinedRecord): QuarantinedJson => ({

@@ -18,21 +18,28 @@ import {
   rateLimitsOf,
   setRateLimits,
 } from "../registry/rate-limits.ts";
-import { isModelReleased } from "../registry/releases.ts";
+import { checkReleased, type Released } from "./released-model.ts";
 
 interface Whose {
   by: RateChange["by"];
   actor: Actor;
 }
 
-export const rateLimits = (ledger: Transactions, defaults: RateDefaults) => ({
+interface RateLimitsPorts {
+  ledger: Transactions;
+  publisher: Released;
+  /** What holds where no limit of a rate is set. */
+  rateDefaults: RateDefaults;
+}
+
+export const rateLimits = ({ ledger, publisher, rateDefaults: defaults }: RateLimitsPorts) => ({
   /** What is left out stays as it is; null lifts it. */
   async set(
     { org, key, model, version, ...said }: SetRateLimit,
     { by, actor }: Whose,
   ): Promise<RateLimitJson> {
     const organizationId = await ownerOf(ledger, { org, key });
-    await checkModel(ledger, model);
+    if (model !== undefined) await checkReleased(publisher, model);
     const limits: Partial<RateLimits> = {
       ...(said.requests_per_minute !== undefined && { requestsPerMinute: said.requests_per_minute }),
       ...(said.tokens_per_minute !== undefined && { tokensPerMinute: said.tokens_per_minute }),
@@ -67,7 +74,7 @@ export const rateLimits = (ledger: Transactions, defaults: RateDefaults) => ({
    */
   async of({ org, key, model }: ListRateLimits): Promise<ListJson<RateLimitJson>> {
     const organizationId = await ownerOf(ledger, { org, key });
-    await checkModel(ledger, model);
+    if (model !== undefined) await checkReleased(publisher, model);
     if (organizationId !== "" && (await findOrganization(ledger, organizationId)) === null)
       throw unknownRecord("organization", organizationId, "org");
     const place = { organizationId, keyId: key ?? "", model: model ?? "" };
@@ -78,16 +85,10 @@ export const rateLimits = (ledger: Transactions, defaults: RateDefaults) => ({
   },
   /** What holds on a model for each organization by itself. */
   async ofModel(model: string): Promise<RateLimitJson> {
-    await checkModel(ledger, model);
+    await checkReleased(publisher, model);
     return printed(await findRateLimits(ledger, { organizationId: "", keyId: "", model }, defaults));
   },
 });
-
-/** A name that no release has is a slip. */
-async function checkModel(ledger: Transactions, model: string | undefined): Promise<void> {
-  if (model !== undefined && !(await isModelReleased(ledger, model)))
-    throw new OperatorRefusal("not_found", `No release names the model ${JSON.stringify(model)}.`, "model");
-}
 
 /** Empty: of each organization. */
 async function ownerOf(

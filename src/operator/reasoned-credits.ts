@@ -4,8 +4,6 @@ import type { z } from "zod";
 import type * as creditsShapes from "../api/shapes/credits.ts";
 import type { Actor } from "../domain/actor.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
-import { parseUsd } from "../domain/money.ts";
-import { Refusal } from "../domain/refusals.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import { refundableOf } from "../reporting/credits.ts";
 import type { Operator } from "./operator.ts";
@@ -23,11 +21,9 @@ export const reasonedCredits = (on: ReasonedCreditsPorts) => ({
     { org, amount_usd, kind, reference, reason }: z.output<typeof creditsShapes.grantInput>,
     actor: Actor,
   ): Promise<z.output<typeof creditsShapes.granted>> {
-    const amount = parseUsd(amount_usd);
-    if (amount === null || amount <= 0n)
-      throw new Refusal("invalid_request", "amount_usd must be above 0.", { param: "amount_usd" });
-    const before = await on.operator.credits.show(org);
-    const granted = await on.operator.credits.grant({ org, usd: amount_usd, kind, reference }, actor);
+    const { credits } = on.operator;
+    const before = await credits.show(org);
+    const granted = await credits.grant({ org, usd: amount_usd, kind, reference }, actor, "amount_usd");
     if (granted.credited) await noteReason(on, { org, reference, reason }, actor);
     return {
       org,
@@ -42,8 +38,9 @@ export const reasonedCredits = (on: ReasonedCreditsPorts) => ({
     actor: Actor,
   ): Promise<z.output<typeof creditsShapes.refunded>> {
     const { org } = await refundableOf(on, request);
-    const before = await on.operator.credits.show(org);
-    const done = await on.operator.credits.refund({ request, usd: amount_usd, reference }, actor);
+    const { credits } = on.operator;
+    const before = await credits.show(org);
+    const done = await credits.refund({ request, usd: amount_usd, reference }, actor, "amount_usd");
     if (done.refunded) await noteReason(on, { org, reference, reason }, actor);
     const { refunded, balance_usd: after_usd } = done;
     return { org, request, reference, refunded, before_usd: before.available_usd, after_usd };

@@ -6,13 +6,18 @@ import type { DisableRoute } from "../api/shapes/record-inputs.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { RouteState } from "../domain/release.ts";
 import type { Publisher } from "../releases/publish.ts";
-import type { RouteStanding } from "../releases/standing.ts";
+import type { ListedRoute, RouteStanding } from "../releases/standing.ts";
 import { printList, printTime } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
-import { printLostRoute, printRelease, printRoute } from "../reporting/print-release.ts";
+import { printRelease, printRoute } from "../reporting/print-release.ts";
+
+type ListedRelease = ReleaseListJson["data"][number];
 
 /** Verifies, stores and serves; the store decides about versions and switches. */
-type ReleasePublisher = Pick<Publisher, "publish" | "published" | "setDisabled" | "standings" | "lost">;
+type ReleasePublisher = Pick<
+  Publisher,
+  "highestVersion" | "listed" | "publish" | "published" | "setDisabled" | "standings"
+>;
 
 export const releases = (publisher: ReleasePublisher) => ({
   async publish(jws: string, actor: Actor): Promise<ReleaseJson> {
@@ -23,8 +28,9 @@ export const releases = (publisher: ReleasePublisher) => ({
   },
   async list(): Promise<ReleaseListJson> {
     const published = await publisher.published();
-    return printList(
-      published.map(({ release, publishedAtMs }) => ({
+    const whole = new Set(published.map(({ release }) => release.route));
+    return printList([
+      ...published.map(({ release, publishedAtMs }) => ({
         ...printRelease(release, stateOf(publisher, release.route)),
         published_at: printTime(publishedAtMs),
         context_window: release.contextWindow,
@@ -34,9 +40,41 @@ export const releases = (publisher: ReleasePublisher) => ({
         capabilities: release.capabilities,
         reasoning: release.reasoning,
       })),
-    );
+      ...publisher
+        .listed()
+        .filter(({ route }) => !whole.has(route))
+        .map((listed) => printDamaged(listed, publisher.highestVersion(listed.route))),
+    ]);
   },
 });
+
+/** Of the newest release of a route that cannot be read: what its route is called, and that it serves nobody. */
+const printDamaged = ({ route, state, names }: ListedRoute, version: number): ListedRelease => ({
+  route,
+  version,
+  state,
+  model: names?.model ?? null,
+  provider: names?.provider ?? null,
+  region: names?.region ?? null,
+  ...UNREAD,
+});
+
+const UNREAD = {
+  upstream_model: null,
+  tier: null,
+  requires_paid: null,
+  digest: null,
+  signed_by: null,
+  issued_at: null,
+  expires_at: null,
+  published_at: null,
+  context_window: null,
+  max_output_tokens: null,
+  default_output_tokens: null,
+  price: null,
+  capabilities: null,
+  reasoning: null,
+} as const;
 
 export function routes(publisher: ReleasePublisher) {
   const turn = async (
@@ -56,10 +94,7 @@ export function routes(publisher: ReleasePublisher) {
   };
 }
 
-const printedRoutes = (publisher: ReleasePublisher): RouteJson[] => [
-  ...publisher.standings().map(printRoute),
-  ...publisher.lost().map(printLostRoute),
-];
+const printedRoutes = (publisher: ReleasePublisher): RouteJson[] => publisher.listed().map(printRoute);
 
 const standingOf = (publisher: ReleasePublisher, route: string): RouteStanding | undefined =>
   publisher.standings().find(({ release }) => release.route === route);

@@ -6,7 +6,6 @@ import type { Actor } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import type { People } from "../people/people.ts";
-import { Refusal } from "../domain/refusals.ts";
 import type { Transactions } from "../ledger/ledger.ts";
 import type { EntitlementAnswer } from "../registry/entitlement-notes.ts";
 import {
@@ -19,12 +18,14 @@ import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
 import { approve, secondPerson } from "./approval.ts";
 import { tooManyRequests } from "./entitlements.ts";
+import { checkResearch, type Released } from "./released-model.ts";
 import { readFutureTime } from "../domain/read.ts";
 import { type EntitlementPorts, entitlementOf, recordOf } from "../reporting/entitlements.ts";
 
 interface ResearchPorts extends EntitlementPorts {
   clock: Clock;
   ledger: Transactions;
+  publisher: Released;
   people: Pick<People, "membership" | "persons">;
 }
 
@@ -40,8 +41,7 @@ export const research = (on: ResearchPorts) => ({
     actor: Actor,
   ): Promise<Entitlement> {
     const untilMs = until === null ? null : readFutureTime(until, "until", on.clock.nowMs());
-    if (!on.standings().some(({ release }) => release.model === model && release.tier === "research"))
-      throw new Refusal("invalid_request", "Only a research model takes an entitlement.", { param: "model" });
+    await checkResearch(on.publisher, model);
     const id = newId("ent");
     const wish = { purpose, wantedUntilMs: untilMs };
     const asked = await requestEntitlement(on.ledger, { id, organizationId, model, project, wish }, actor);
@@ -58,12 +58,13 @@ export const research = (on: ResearchPorts) => ({
   /** Approving and declining throw when the person behind `actor` asked for it, under whichever hat. */
   async decide(id: string, decision: Decision, actor: Actor): Promise<Entitlement> {
     const record = await recordOf(on, id);
-    if (decision.kind === "decline" && record.requester === actor.id) throw secondPerson();
+    if (decision.kind === "decline" && record.requester === actor.id) throw secondPerson("entitlement");
     if (decision.kind !== "revoke" && record.status !== "requested") throw notRequested(record);
     if (decision.kind === "approve") {
       const expiresAtMs = readFutureTime(decision.expires, "expires", on.clock.nowMs());
       const ports = { ledger: on.ledger, people: async () => on.people };
-      const after = await approve(ports, record, { expiresAtMs, note: decision.note }, actor);
+      const terms = { expiresAtMs, note: decision.note, actor, field: "entitlement" } as const;
+      const after = await approve(ports, record, terms);
       if (after?.status !== "active" || after.approvedBy !== actor.id) throw notRequested(after ?? record);
     } else {
       const outcome = decision.kind === "decline" ? "declined" : null;

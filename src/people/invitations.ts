@@ -135,7 +135,7 @@ async function refuseInside(
     return;
   }
   const [member] = await store.rows(INSIDE, organizationId, email);
-  if (member !== undefined) throw alreadyMember(member["role"] as Role);
+  if (member !== undefined) throw alreadyMember(member["role"] as Role, "email");
 }
 
 async function refuseMany(
@@ -183,7 +183,7 @@ const notYours = (act: "replace" | "withdraw"): OperatorRefusal =>
     act === "replace"
       ? "This address has an open invitation as owner. Only an owner may replace it."
       : "Only an owner may withdraw the invitation of an owner.",
-    "role",
+    act === "replace" ? "email" : "invitation",
   );
 
 function invitationOf(row: InvitationRow): Invitation {

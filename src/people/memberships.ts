@@ -69,7 +69,7 @@ function members({
       } catch (error) {
         // Joined at the same moment by another link; any other failure is its own.
         const found = await findMember(records, organizationId, personId);
-        throw found === null ? error : alreadyMember(found.role as Role);
+        throw found === null ? error : alreadyMember(found.role as Role, "token");
       }
     },
     async seen(organizationId, personId) {
@@ -137,11 +137,12 @@ const whoseOf = (by: Parameters<People["memberships"]>[0]) => {
     : { field: "organizationId", value: by.organizationId };
 };
 
-export const alreadyMember = (role: Role): OperatorRefusal =>
+/** `field`: what of the call says who that is, the address of whoever is invited or the token of an invitation. */
+export const alreadyMember = (role: Role, field: "email" | "token"): OperatorRefusal =>
   new OperatorRefusal(
     "conflict",
     `This person is a member already, as ${role}. An owner or an admin changes the role on the Team page.`,
-    "email",
+    field,
   );
 
 export const tooManyMembers = (): OperatorRefusal =>

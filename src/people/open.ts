@@ -128,7 +128,7 @@ async function arrive(
       throw new OperatorRefusal("not_signed_in", `Sign in as ${email} to accept this invitation.`, "token");
     const { person } = signedIn;
     const member = organizationId === null ? null : await members.membership(organizationId, person.id);
-    if (member !== null) throw alreadyMember(member.role);
+    if (member !== null) throw alreadyMember(member.role, "token");
     if (!(await kept.close(token))) throw notOpen();
     return { person, cookies: [] };
   }
@@ -140,7 +140,7 @@ async function arrive(
     );
   if (!(await kept.close(token))) throw notOpen();
   try {
-    const person = await createAccount(on, { ...account, email, operator: false });
+    const person = await createAccount(on, { ...account, email, operator: false }, "account");
     return { person, cookies: await signInWith(on, { email, password: account.password }, visitor) };
   } catch (error) {
     // Of an account that could not be made, the link is as good as before.
@@ -163,7 +163,7 @@ function welcome(on: SignIn, { secret, clock, slowDown }: WelcomeOn): People["we
     // Of all who come with a link, to whatever worker, one makes the first account.
     if (!(await reserveFirst(on))) throw usedLink();
     try {
-      const person = await createAccount(on, { ...account, operator: true });
+      const person = await createAccount(on, { ...account, operator: true }, "email");
       return { person, cookies: await signInWith(on, account, visitor) };
     } catch (error) {
       if (!(await anybody())) await on.internal.deleteVerificationByIdentifier(FIRST_ACCOUNT);

@@ -22,7 +22,8 @@ export function rolesOfMembers(
     await store.change(LOST, personId);
     if (changed > 0) return;
     const row = await findMember(records, organizationId, personId);
-    if (row === null) throw notFound("member");
+    const field = by === personId && to === undefined ? null : "member"; // who leaves names nobody
+    if (row === null) throw notFound(field);
     if (row.role !== from) throw changedMeanwhile();
     const acting = await findMember(records, organizationId, by);
     const roles = to === undefined ? [from] : [from, to];
@@ -34,7 +35,7 @@ export function rolesOfMembers(
     throw new OperatorRefusal(
       "conflict",
       "This is the organization's last owner. Make somebody else an owner first.",
-      "member",
+      field,
     );
   };
   return {

@@ -9,6 +9,7 @@ import { confirmCommits } from "../store/postgres-confirmed.ts";
 import { errorKind, toldAway } from "../store/postgres-error.ts";
 import { keepingSettings } from "../store/postgres-session.ts";
 import { openedFrom, privateFile } from "../store/private-file.ts";
+import { closeSqlite } from "../store/sqlite-connection.ts";
 
 const SCHEMA = "people";
 
@@ -64,7 +65,7 @@ function openFile(dataDir: string): PeopleStore {
     away: async () => false,
     close: async () => {
       database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-      database.close();
+      closeSqlite(database);
     },
   };
 }

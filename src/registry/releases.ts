@@ -139,15 +139,6 @@ export const newestReleases = (
 export const readRelease = (on: Reader, digest: string): Promise<Release | null> =>
   on.read(() => findRelease(digest));
 
-/** Whether the newest release of any route is of this model, open or not; of a damaged one, what it is known by. */
-export async function isModelReleased(on: Reader, model: string): Promise<boolean> {
-  const { releases, damaged } = await newestReleases(on, () => {});
-  return (
-    releases.some(({ release }) => release.model === model) ||
-    damaged.some(({ older, named }) => (older ?? named)?.model === model)
-  );
-}
-
 const SELECT_ROUTE = "SELECT route, highest_version, disabled, reason, since FROM route_state";
 
 /** `digest`: of its newest release; null where that is gone. */

@@ -1,6 +1,7 @@
 // Publishing and switching routes: verify, then store, then serve. The store alone decides about versions, in the
 // transaction that writes; nothing changes before all checks passed (hardening S33).
 import type { Actor } from "../domain/actor.ts";
+import type { Tier } from "../domain/gateway-object.ts";
 import type { ReleaseStep } from "../domain/operator-refusals.ts";
 import type { Release } from "../domain/release.ts";
 import type { RouteNames } from "../domain/route-names.ts";
@@ -10,7 +11,13 @@ import { ReleaseError } from "./release-error.ts";
 import { type PublicReleaseKey, publicReleaseKey, type TrustedKeys } from "./release-key.ts";
 import type { RouteSwitch, RouteTable, Shelved } from "./route-table.ts";
 import { type ReleaseClaims, unverifiedRelease, verifyRelease } from "./signature.ts";
-import type { LostRoute, RouteStanding } from "./standing.ts";
+import {
+  type ListedRoute,
+  listedLost,
+  listedStanding,
+  type LostRoute,
+  type RouteStanding,
+} from "./standing.ts";
 
 /** The newest one of a route; `coveredSinceMs`: since when the route was without one for no moment. */
 interface StoredRelease {
@@ -184,6 +191,31 @@ export class Publisher {
   /** Routes that are closed and known by no release. */
   lost(): LostRoute[] {
     return this.ports.routeTable.lost();
+  }
+
+  /** All of them, whether anything is left of their releases or not. */
+  listed(): ListedRoute[] {
+    return [...this.standings().map(listedStanding), ...this.lost().map(listedLost)];
+  }
+
+  /** The highest version that a route ever had; 0 where there is none of this name. */
+  highestVersion(route: string): number {
+    return this.ports.routeTable.highestVersion(route);
+  }
+
+  /**
+   * Whether a route of the model is known, open or not, by whatever is left of its newest release; with a tier, one of that tier, or
+   * a damaged one whose tier nothing tells.
+   */
+  async hasRoute(model: string, tier?: Tier): Promise<boolean> {
+    const fits = (release: Release): boolean =>
+      release.model === model && (tier === undefined || release.tier === tier);
+    return (
+      this.standings().some(({ release }) => fits(release)) ||
+      this.lost().some(({ names }) => names?.model === model) ||
+      // Another gateway may have published it a moment ago.
+      (await this.published()).some(({ release }) => fits(release))
+    );
   }
 
   /** Whether any route is closed because its newest release is damaged. */

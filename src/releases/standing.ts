@@ -30,6 +30,29 @@ export interface LostRoute {
   sinceMs: number | null;
 }
 
+/** A route as lists name it, however much is left of its release. */
+export interface ListedRoute extends Omit<RouteStanding, "release"> {
+  route: string;
+  version: number;
+  /** Null where nothing tells. */
+  names: RouteNames | null;
+  /** Null where nothing tells. Milliseconds since the epoch. */
+  expiresAtMs: number | null;
+}
+
+export function listedStanding({ release, ...standing }: RouteStanding): ListedRoute {
+  const { route, version, model, provider, region, expiresAtMs } = release;
+  return { ...standing, route, version, names: { model, provider, region }, expiresAtMs };
+}
+
+export const listedLost = (lost: LostRoute): ListedRoute => ({
+  ...lost,
+  circuit: "closed",
+  failures: 0,
+  nextProbeAtMs: null,
+  expiresAtMs: null,
+});
+
 export interface ModelStanding {
   model: string;
   /** Issue of its oldest current release, milliseconds since the epoch. */
@@ -40,10 +63,10 @@ export interface ModelStanding {
   routes: RouteStanding[];
 }
 
-const placeOf = ({ state }: RouteStanding): number => ROUTE_STATES.indexOf(state);
+const placeOf = ({ state }: Pick<RouteStanding, "state">): number => ROUTE_STATES.indexOf(state);
 
 /** Of several routes the one nearest to live; the first of equals. */
-export function nearestToLive(routes: readonly RouteStanding[]): RouteStanding {
+export function nearestToLive<Route extends Pick<RouteStanding, "state">>(routes: readonly Route[]): Route {
   const [nearest] = routes.toSorted((a, b) => placeOf(a) - placeOf(b));
   if (nearest === undefined) throw new Error("a model without routes is not on the route table");
   return nearest;

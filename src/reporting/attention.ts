@@ -152,10 +152,10 @@ function ofRoute(
   { route, model, state, reason, expires_at }: Overview["routes"][number],
   nowMs: number,
 ): Warning[] {
-  const expiresAtMs = Date.parse(expires_at);
+  const expiresAtMs = expires_at === null ? null : Date.parse(expires_at);
   const of = { target: route, search: model };
   if (state === "live")
-    return expiresAtMs - nowMs < RELEASE_SOON_MS
+    return expiresAtMs !== null && expiresAtMs - nowMs < RELEASE_SOON_MS
       ? [
           {
             kind: "release_ends",

@@ -8,7 +8,7 @@ import { printTime, printTimeOrNull } from "../domain/print.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import { type EntitlementRecord, findEntitlement, listEntitlements } from "../registry/entitlements.ts";
 import type { People } from "../people/people.ts";
-import type { RouteStanding } from "../releases/standing.ts";
+import type { ListedRoute } from "../releases/standing.ts";
 import { from, rowsOf } from "../store/query.ts";
 import { inHundreds, type Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
@@ -20,7 +20,7 @@ export interface EntitlementPorts {
   sql: Sql;
   ledger: Reader;
   people: Pick<People, "persons">;
-  standings(): RouteStanding[];
+  listedRoutes(): ListedRoute[];
 }
 
 /** Of an organization, or (null) of all: newest first. */
@@ -68,7 +68,7 @@ async function printed(on: EntitlementPorts, records: readonly EntitlementRecord
     approvedBy ?? notes.get(id)?.decided_by ?? "",
   ]);
   const names = new Map((await on.people.persons([...new Set(ids)])).map(({ id, name }) => [id, name]));
-  const standings = on.standings();
+  const listed = on.listedRoutes();
   const spends = await spendsOf(
     on.sql,
     records.map(({ id }) => id),
@@ -85,9 +85,9 @@ async function printed(on: EntitlementPorts, records: readonly EntitlementRecord
       note: note?.note ?? null,
       state: record.status === "revoked" ? (note?.outcome ?? "revoked") : record.status,
       spend_usd: formatUsd(spends.get(record.id) ?? ZERO_USD),
-      routes: standings
-        .filter(({ release }) => release.model === record.model)
-        .map(({ release, state, reason }) => ({ route: release.route, state, reason })),
+      routes: listed
+        .filter(({ names: of }) => of?.model === record.model)
+        .map(({ route, state, reason }) => ({ route, state, reason })),
     };
   });
 }

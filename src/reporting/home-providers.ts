@@ -26,10 +26,10 @@ const organizations = from.selectFrom("organization").select("org_id");
 
 export async function providerMatrix(on: ProvidersPorts): Promise<Row[]> {
   const [rows, served, times] = [await providerRows(on), await servedOf(on), await timesOf(on)];
-  const standings = on.standings();
+  const listed = on.listedRoutes();
   return rows
     .map(({ name, errors }): Row => {
-      const routes = standings.filter(({ release }) => release.provider === name);
+      const routes = listed.filter(({ names }) => names?.provider === name);
       const failed = errors.reduce((sum, { attempts }) => sum + attempts, 0);
       const attempts = failed + (served.get(name) ?? 0);
       const [most] = errors.toSorted((a, b) => b.attempts - a.attempts);

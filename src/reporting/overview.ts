@@ -6,10 +6,10 @@ import { formatUsd, type NanoUsd, nanoUsd } from "../domain/money.ts";
 import type { People } from "../people/people.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { RouteStanding } from "../releases/standing.ts";
+import type { ListedRoute, RouteStanding } from "../releases/standing.ts";
 import { from, numberOrNull, rowOf, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
-import { printTime } from "../domain/print.ts";
+import { printTime, printTimeOrNull } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { printBalance } from "./balance.ts";
 import { attentionOf, type AttentionPorts } from "./attention.ts";
@@ -31,6 +31,7 @@ export interface OverviewPorts extends AttentionPorts {
   people: Pick<People, "memberCounts">;
   labels: LabelBook;
   standings(): RouteStanding[];
+  listedRoutes(): ListedRoute[];
   flushRequestLog(): Promise<void>;
 }
 
@@ -149,14 +150,9 @@ async function requestsOf(
 /** Those of models that were used. */
 const routesOf = (on: OverviewPorts, used: ReadonlySet<string>): Overview["routes"] =>
   on
-    .standings()
-    .filter(({ release }) => used.has(release.model))
-    .map(({ release, state, reason }) => ({
-      route: release.route,
-      model: release.model,
-      provider: release.provider,
-      region: release.region,
-      state,
-      reason,
-      expires_at: printTime(release.expiresAtMs),
-    }));
+    .listedRoutes()
+    .flatMap(({ route, names, state, reason, expiresAtMs }) =>
+      names !== null && used.has(names.model)
+        ? [{ route, ...names, state, reason, expires_at: printTimeOrNull(expiresAtMs) }]
+        : [],
+    );

@@ -2,7 +2,7 @@
 import type { ReleaseJson, RouteJson } from "../api/shapes/records.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import type { Release, RouteState } from "../domain/release.ts";
-import type { LostRoute, RouteStanding } from "../releases/standing.ts";
+import type { ListedRoute } from "../releases/standing.ts";
 
 export const printRelease = (release: Release, state: RouteState): ReleaseJson => ({
   route: release.route,
@@ -20,37 +20,20 @@ export const printRelease = (release: Release, state: RouteState): ReleaseJson =
   expires_at: printTime(release.expiresAtMs),
 });
 
-export const printRoute = ({
-  release,
-  state,
-  reason,
-  circuit,
-  failures,
-  nextProbeAtMs,
-  sinceMs,
-}: RouteStanding): RouteJson => ({
-  route: release.route,
-  model: release.model,
-  provider: release.provider,
-  region: release.region,
-  state,
-  reason,
-  since: printTimeOrNull(sinceMs),
-  version: release.version,
-  expires_at: printTime(release.expiresAtMs),
-  health: { circuit, failures, next_probe_at: printTimeOrNull(nextProbeAtMs) },
-});
-
-/** A route of which nothing but its name may be left. */
-export const printLostRoute = ({ route, version, names, state, reason, sinceMs }: LostRoute): RouteJson => ({
-  route,
-  model: names?.model ?? null,
-  provider: names?.provider ?? null,
-  region: names?.region ?? null,
-  state,
-  reason,
-  since: printTimeOrNull(sinceMs),
-  version,
-  expires_at: null,
-  health: { circuit: "closed", failures: 0, next_probe_at: null },
+/** However much is left of its release. */
+export const printRoute = (listed: ListedRoute): RouteJson => ({
+  route: listed.route,
+  model: listed.names?.model ?? null,
+  provider: listed.names?.provider ?? null,
+  region: listed.names?.region ?? null,
+  state: listed.state,
+  reason: listed.reason,
+  since: printTimeOrNull(listed.sinceMs),
+  version: listed.version,
+  expires_at: printTimeOrNull(listed.expiresAtMs),
+  health: {
+    circuit: listed.circuit,
+    failures: listed.failures,
+    next_probe_at: printTimeOrNull(listed.nextProbeAtMs),
+  },
 });

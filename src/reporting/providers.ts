@@ -11,7 +11,7 @@ import { attemptsIn } from "../ledger/unreadable.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Breakers } from "../releases/breakers.ts";
 import type { Health } from "../releases/health.ts";
-import type { RouteStanding } from "../releases/standing.ts";
+import type { ListedRoute } from "../releases/standing.ts";
 import { exact, exactTotal, from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
@@ -35,7 +35,7 @@ export interface ProvidersPorts {
   clock: Clock;
   people: Pick<People, "persons">;
   labels: LabelBook;
-  standings(): RouteStanding[];
+  listedRoutes(): ListedRoute[];
   providers: readonly ConfiguredProvider[];
   health: Pick<Health, "accountRefusal" | "lastProbe">;
   breakers: Pick<Breakers, "of">;
@@ -59,11 +59,11 @@ export async function providerRows(on: ProvidersPorts): Promise<Provider[]> {
   const { errors, doubts } = await lapsesOf(on);
   const variance = await varianceOf(on);
   const running = await runningOf(on);
-  const standings = on.standings();
+  const listed = on.listedRoutes();
   const openers = on.providers.flatMap(({ name }) => on.breakers.of(name)?.openedBy ?? []);
   const names = new Map((await on.people.persons([...new Set(openers)])).map(({ id, name }) => [id, name]));
   return on.providers.map((provider) => ({
-    ...printProvider(provider, { errors, doubts, variance, running, standings }),
+    ...printProvider(provider, { errors, doubts, variance, running, listed }),
     ...handOf(on, provider, names),
   }));
 }
@@ -101,21 +101,21 @@ interface Seen {
   doubts: ByProvider;
   variance: Map<string, bigint>;
   running: Map<string, number>;
-  standings: RouteStanding[];
+  listed: ListedRoute[];
 }
 
 const printProvider = (
   { name, kind, baseUrl, hasSecret }: ConfiguredProvider,
-  { errors, doubts, variance, running, standings }: Seen,
+  { errors, doubts, variance, running, listed }: Seen,
 ): Omit<Provider, "account" | "last_probe" | "opened" | "probed"> => ({
   name,
   kind,
   host: baseUrl === null ? null : new URL(baseUrl).host,
   secret_set: hasSecret,
-  routes: standings
-    .filter(({ release }) => release.provider === name)
-    .map(({ release, state, reason, circuit, failures, nextProbeAtMs }) => ({
-      route: release.route,
+  routes: listed
+    .filter(({ names }) => names?.provider === name)
+    .map(({ route, state, reason, circuit, failures, nextProbeAtMs }) => ({
+      route,
       state,
       reason,
       circuit,

@@ -7,7 +7,7 @@ import { printMinute, printTime } from "../domain/print.ts";
 import { ABOUT_KEY, ABOUT_MODEL } from "../domain/refusal-concerns.ts";
 import { plainWordsOf } from "../domain/refusal-words.ts";
 import type { Release } from "../domain/release.ts";
-import { nearestToLive, type RouteStanding } from "../releases/standing.ts";
+import { type ListedRoute, nearestToLive, type RouteStanding } from "../releases/standing.ts";
 import { exact, exactTotal, from, magnitude, rowsOf, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { LabelBook } from "./labels.ts";
@@ -22,6 +22,7 @@ export interface CausesPorts {
   sql: Sql;
   labels: LabelBook;
   standings(): RouteStanding[];
+  listedRoutes(): ListedRoute[];
 }
 
 /** More are counted in the sum alone. */
@@ -89,7 +90,7 @@ export async function refusalCauses(
     organizationId,
     rows.flatMap(({ about_key }) => about_key ?? []),
   );
-  const standings = on.standings();
+  const routes = { standings: on.standings(), listed: on.listedRoutes() };
   return {
     refused: Number(exact(all.counted)),
     refusals: rows.map(({ code, about_model: model, about_key: keyId, counted, latest }) => {
@@ -101,7 +102,7 @@ export async function refusalCauses(
         key: keyId === null || keyId === "" ? null : { id: keyId, name: name ?? keyId },
         requests: Number(exact(counted)),
         last_at: printTime(latest),
-        ...remedyOf({ code, model, paid }, standings),
+        ...remedyOf({ code, model, paid }, routes),
       };
     }),
   };
@@ -115,7 +116,7 @@ const inWords = (next: string | null): string | null =>
 
 function remedyOf(
   { code, model, paid }: { code: string; model: string | null; paid: boolean },
-  standings: readonly RouteStanding[],
+  { standings, listed }: { standings: readonly RouteStanding[]; listed: readonly ListedRoute[] },
 ): Remedy {
   const words = plainWordsOf(code);
   const told = {
@@ -124,17 +125,19 @@ function remedyOf(
     instead: null,
   };
   if (model === null || !code.startsWith("route_")) return told;
-  const routes = standings.filter(({ release }) => release.model === model);
+  const routes = listed.filter(({ names }) => names?.model === model);
   if (routes.length === 0) return { ...told, cause: "the model has no route any more" };
-  const { release, state, reason, sinceMs } = nearestToLive(routes);
+  const { route, state, reason, sinceMs, expiresAtMs } = nearestToLive(routes);
   if (state === "live")
     return { cause: "its route was closed, and is live again", next: null, instead: null };
   const cause = {
-    stale: whyStale(reason, release.expiresAtMs),
+    stale: whyStale(reason, expiresAtMs),
     disabled: `the operator switched it off${reason === null ? "" : `: ${reason}`}`,
     unhealthy: `its route is unhealthy${sinceMs === null ? "" : ` since ${printMinute(sinceMs)}`}`,
   }[state];
-  return { cause, next: told.next, instead: instead(release, standings, paid)?.model ?? null };
+  const closed = standings.find(({ release }) => release.route === route)?.release;
+  const other = closed === undefined ? null : instead(closed, standings, paid);
+  return { cause, next: told.next, instead: other?.model ?? null };
 }
 
 /**

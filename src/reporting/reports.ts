@@ -10,13 +10,13 @@ import type { EvidencePorts } from "./evidence.ts";
 import type { SupportPorts } from "./support-bundle.ts";
 
 interface ReportsPorts
-  extends Omit<SupportPorts, "labels" | "ledger" | "people" | "standings">,
+  extends Omit<SupportPorts, "labels" | "listedRoutes" | "ledger" | "people" | "standings">,
     Pick<EvidencePorts, "receipts">,
     Omit<AttentionPorts, "ledger">,
     Pick<LedgerReportPorts, "operator"> {
   ledger: Pick<Ledger, "balance" | "pulse" | "read" | "ready">;
   people: Pick<People, "memberCounts" | "persons">;
-  publisher: Pick<Publisher, "publicKeys" | "standings" | "lost" | "trustedKeys" | "verify">;
+  publisher: Pick<Publisher, "publicKeys" | "standings" | "listed" | "lost" | "trustedKeys" | "verify">;
   /** So that a reader sees the refusal that they just met. */
   flushRequestLog(): Promise<void>;
 }
@@ -27,4 +27,5 @@ export const createReports = (ports: ReportsPorts) => ({
   ...ports,
   labels: new LabelBook(ports.sql, ports.ledger),
   standings: () => ports.publisher.standings(),
+  listedRoutes: () => ports.publisher.listed(),
 });

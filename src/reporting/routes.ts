@@ -11,11 +11,11 @@ import type { Release } from "../domain/release.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Publisher } from "../releases/publish.ts";
-import type { LostRoute } from "../releases/standing.ts";
+import { listedLost, listedStanding, type LostRoute } from "../releases/standing.ts";
 import { from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { printTime } from "../domain/print.ts";
-import { printLostRoute, printRelease, printRoute } from "./print-release.ts";
+import { printRelease, printRoute } from "./print-release.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { priceOf } from "./catalogue.ts";
 import { modelUse } from "./model-use.ts";
@@ -144,7 +144,7 @@ export async function routeRows(on: RoutesPorts, only?: string): Promise<RouteRo
   const standing = on.publisher.standings().map((known): RouteRow => {
     const { release } = known;
     return {
-      ...printRoute(known),
+      ...printRoute(listedStanding(known)),
       highest_version: stored.get(release.route)?.highestVersion ?? release.version,
       signed_by: release.signedBy,
       issued_at: printTime(release.issuedAtMs),
@@ -162,7 +162,7 @@ const UNASKED: RouteRow["recent"] = { requests: 0, error_rate: 0, first_part_ms_
 const UNTOLD = { signed_by: null, issued_at: null, tier: null, price: null } as const;
 
 const lostRow = (lost: LostRoute): RouteRow => ({
-  ...printLostRoute(lost),
+  ...printRoute(listedLost(lost)),
   ...UNTOLD,
   highest_version: lost.version,
   recent: UNASKED,

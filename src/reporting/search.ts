@@ -3,8 +3,7 @@
 import { type Expression, type ExpressionBuilder, sql as fragment, type SqlBool } from "kysely";
 import type { z } from "zod";
 import type * as searchShapes from "../api/shapes/search.ts";
-import type { RouteStanding } from "../releases/standing.ts";
-import { nearestToLive } from "../releases/standing.ts";
+import { type ListedRoute, nearestToLive } from "../releases/standing.ts";
 import { from, rowsOf } from "../store/query.ts";
 import { partOf, type Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
@@ -14,7 +13,7 @@ type Hit = z.output<typeof searchShapes.searchHits>["data"][number];
 
 interface SearchPorts {
   sql: Sql;
-  standings(): RouteStanding[];
+  listedRoutes(): ListedRoute[];
   flushRequestLog(): Promise<void>;
 }
 
@@ -30,7 +29,7 @@ export async function search(on: SearchPorts, organizationId: string | null, q: 
     keysLike(on.sql, organizationId, q),
     REQUEST_ID.test(q) ? requestsOf(on, organizationId, q) : [],
   ]);
-  const found = [...requests, ...organizations, ...keys, ...modelsLike(on.standings(), q)];
+  const found = [...requests, ...organizations, ...keys, ...modelsLike(on.listedRoutes(), q)];
   const names = await organizationNames(
     on.sql,
     found.flatMap(({ org }) => org ?? []),
@@ -131,10 +130,11 @@ async function requestsOf(on: SearchPorts, organizationId: string | null, id: st
   }));
 }
 
-function modelsLike(standings: readonly RouteStanding[], q: string): Unnamed[] {
+function modelsLike(listed: readonly ListedRoute[], q: string): Unnamed[] {
   const wanted = q.toLowerCase();
-  const routes = standings.filter(({ release }) => release.model.toLowerCase().includes(wanted));
-  return [...Map.groupBy(routes, ({ release }) => release.model)]
+  const told = listed.flatMap(({ names, state }) => (names === null ? [] : [{ ...names, state }]));
+  const routes = told.filter(({ model }) => model.toLowerCase().includes(wanted));
+  return [...Map.groupBy(routes, ({ model }) => model)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .slice(0, OF_EACH)
     .map(([id, of]) => ({
@@ -142,7 +142,7 @@ function modelsLike(standings: readonly RouteStanding[], q: string): Unnamed[] {
       id,
       org: null,
       title: id,
-      detail: of.map(({ release }) => release.provider).join(", "),
+      detail: of.map(({ provider }) => provider).join(", "),
       state: nearestToLive(of).state,
     }));
 }

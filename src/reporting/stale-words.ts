@@ -1,9 +1,9 @@
 // Why a route has no current release, in words.
 import { printMinute } from "../domain/print.ts";
 
-/** `reason`: that of its standing; `expiresAtMs`: of the release that it is known by. */
-export function whyStale(reason: string | null, expiresAtMs: number): string {
-  if (reason === "expired") return `its release ended on ${printMinute(expiresAtMs)}`;
+/** `reason`: that of its standing; `expiresAtMs`: of the release that it is known by, if any. */
+export function whyStale(reason: string | null, expiresAtMs: number | null): string {
+  if (reason === "expired" && expiresAtMs !== null) return `its release ended on ${printMinute(expiresAtMs)}`;
   if (reason === "unreadable")
     return "its newest release is damaged in the store, and the operator has to publish a new one";
   if (reason === "unknown_terms")

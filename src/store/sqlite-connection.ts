@@ -32,6 +32,12 @@ function assertPragma(database: Database, name: string, wanted: string | bigint)
   }
 }
 
+/**
+ * Closes a connection and, where it is the last one, takes its log away. By itself `close` leaves both open until the statements that
+ * were made on it are collected: a file that is renamed then leaves an empty log under its old name.
+ */
+export const closeSqlite = (database: Database): void => database.close(true);
+
 /** A connection for long reads beside the writer; the caller closes it. */
 export function openReader(dataDirectory: string): Database {
   const reader = connectSqlite(databasePath(dataDirectory));

@@ -9,7 +9,7 @@ import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/list.ts";
 import { sourceFence } from "./move-fence.ts";
 import { openedFrom, privateDirectory, privateFile } from "./private-file.ts";
-import { connectSqlite, databasePath } from "./sqlite-connection.ts";
+import { closeSqlite, connectSqlite, databasePath } from "./sqlite-connection.ts";
 import { StoreFailure, type StoreFailureReason } from "./store-failure.ts";
 
 export interface SqliteStore {
@@ -109,7 +109,7 @@ function openLocked(
         return writer;
       },
       close: () => {
-        writer.close();
+        closeSqlite(writer);
         unlock();
       },
     };

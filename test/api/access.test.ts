@@ -4,12 +4,15 @@ import { entitled } from "../support/entitled.ts";
 import { testClock } from "../support/clock.ts";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { MODELS, RESEARCH } from "../support/models.ts";
 
-const MODEL = "base-research-1";
+const MODEL = RESEARCH.model;
+/** Research, too. */
+const ANOTHER = { ...RESEARCH, model: "another-model" };
 const clock = testClock();
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway({ clock });
+  gateway = await startGateway({ clock, models: [...MODELS, ANOTHER] });
 });
 afterAll(async () => {
   expect(gateway.simulator.bill().every(({ outcome }) => outcome === "finished")).toBe(true);
@@ -44,7 +47,7 @@ test("without an entitlement, with a requested one, or one for another model, th
     project: "safety",
   });
   expect(await refusal(customer)).toEqual([403, "research_entitlement_required"]);
-  await entitle(customer, 30, "another-model");
+  await entitle(customer, 30, ANOTHER.model);
   expect(await refusal(customer)).toEqual([403, "research_entitlement_required"]);
 });
 

@@ -2,11 +2,12 @@
 // (surfaces.md §5, docs/decisions/0050-texts-and-vectors.md).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import OpenAI from "openai";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { onProvider, PLAIN, VECTORS } from "../support/models.ts";
+import { openSocket } from "../support/raw.ts";
 import { waitFor } from "../support/wait.ts";
 
 let gateway: TestGateway;
@@ -349,9 +350,7 @@ const LONG = { ...ASKED, input: FILLING, dimensions: 160 };
 /** Asks for that, and reads its status alone. */
 async function silentReader(key: string, { of = gateway, who = customer } = {}): Promise<Socket> {
   const body = JSON.stringify(LONG);
-  const { hostname, port } = new URL(of.url);
-  const reader = connect(Number(port), hostname);
-  reader.on("error", () => {});
+  const reader = openSocket(of.url);
   reader.write(
     `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${who.secret}\r\nIdempotency-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );

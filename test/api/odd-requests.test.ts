@@ -1,9 +1,8 @@
 // Requests that no client library would send and that are served all the same, and clients that leave in ways of their own: each call
 // is made once, and what is held and charged is exact (wire.md §6).
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { connect } from "node:net";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
-import { exchange, statusOf } from "../support/raw.ts";
+import { exchange, openSocket, statusOf } from "../support/raw.ts";
 
 let gateway: TestGateway;
 let customer: Customer;
@@ -63,8 +62,8 @@ test("a half-closed client, and one that pipelines behind a call, are clients th
   };
   const halfClosed = crypto.randomUUID();
   const pipelined = crypto.randomUUID();
-  const { hostname, port } = new URL(gateway.url);
-  const ending = connect(Number(port), hostname, () => ending.end(call(halfClosed)));
+  const ending = openSocket(gateway.url);
+  ending.end(call(halfClosed));
   const ended = new Promise((resolve) => ending.resume().once("close", resolve));
   await Promise.all([ended, raw(call(pipelined).repeat(2))]);
   const calls = gateway.simulator.bill().length;

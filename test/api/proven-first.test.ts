@@ -1,11 +1,11 @@
 // Before anything of a request is taken, read or parsed, its key is proven: whoever only knows a key's beginning uses up
 // nothing of its owner's, and learns that before his body was read (hardening.md §2.3, wire.md §4.2).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { mintKey, mintManagementKey } from "../../src/registry/secret.ts";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
-import { exchange, statusOf } from "../support/raw.ts";
+import { exchange, openSocket, statusOf } from "../support/raw.ts";
 import { waitFor } from "../support/wait.ts";
 
 const PER_MINUTE = 60;
@@ -20,8 +20,7 @@ class Line {
   }
 
   static async open(url: string): Promise<Line> {
-    const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname);
+    const socket = openSocket(url);
     await new Promise((resolve) => socket.once("connect", resolve));
     return new Line(socket);
   }

@@ -103,6 +103,8 @@ describe.each(STORES)("on %s", (store) => {
     await disk.rows("ledger", `${statement} WHERE ${newest}`);
   };
 
+  const ask = (name: string) => gateway.chat<ErrorJson>(customer, hello(name));
+
   beforeAll(async () => {
     let databaseUrl: string | null = null;
     gateway = await startGateway({
@@ -120,6 +122,7 @@ describe.each(STORES)("on %s", (store) => {
       expect((await gateway.publish(model(one.model, { route: one.route, version: 2 }))).status).toBe(200);
     root = await firstOperator(gateway);
     customer = await gateway.customer();
+    for (const one of CASES) expect((await ask(one.model)).status).toBe(200);
     disk = await openDisk({ dataDir: gateway.dataDir, databaseUrl });
     for (const one of CASES) await damage(one.route, one.damage);
     await damage(NAMELESS.route, `SET ${ROTTEN}`);
@@ -133,7 +136,6 @@ describe.each(STORES)("on %s", (store) => {
   type Operated = AppAnswer<"GET /operator/routes">["data"][number];
   const shown = async (route: string): Promise<Operated | undefined> =>
     (await root.app("GET /operator/routes")).data.find((row) => row.route === route);
-  const ask = (name: string) => gateway.chat<ErrorJson>(customer, hello(name));
 
   test.each(CASES)("$what: its callers hear 503 and why, and nothing is served", async ({ model: name }) => {
     const before = gateway.simulator.bill().length;
@@ -177,6 +179,75 @@ describe.each(STORES)("on %s", (store) => {
     expect(stale.map((line) => /route="([^"]*)"/.exec(line)?.[1] ?? "").toSorted()).toEqual(CLOSED);
     expect(metrics).toContain(`tollgate_failed_jobs_total{task="releases_load"} ${CLOSED.length}`);
     expect((await ask(PLAIN.model)).status).toBe(200);
+  });
+
+  test.each(CASES)(
+    "$what: its model takes limits and entitlements, by the name that is left",
+    async (one) => {
+      const limits = await gateway.admin("GET", `/limits?model=${one.model}`);
+      expect([limits.status, limits.json]).toMatchObject([200, { data: [{ model: one.model }] }]);
+      const asked = { org: customer.organizationId, model: one.model, project: "after the repair" };
+      const entitlement = await gateway.admin<ErrorJson>("POST", "/entitlements", asked);
+      // What it was is told, or it may have been of research.
+      expect(entitlement.status).toBe(one.shown === null ? 201 : 400);
+    },
+  );
+
+  const NAMED = CASES.map(({ route }) => route).toSorted();
+
+  test("its provider has each of them, at home and on the page of providers", async () => {
+    const [home] = (await root.app("GET /operator/home/providers")).data;
+    expect(home).toMatchObject({ state: "partly_live", routes: NAMED.length + 1, live_routes: 1 });
+    expect(home?.reason).toBe("unreadable");
+    const [provider] = (await root.app("GET /operator/providers")).data;
+    const closed = provider?.routes.filter(({ state }) => state === "stale").map(({ route }) => route);
+    expect(closed?.toSorted()).toEqual(NAMED);
+  });
+
+  test("whoever called them sees each on the overview, and why its callers were refused", async () => {
+    const { organizationId: org } = customer;
+    for (const one of CASES) expect((await ask(one.model)).status).toBe(503);
+    const { routes, refusals } = await root.app("GET /orgs/{org}/overview", { org });
+    const closed = routes.filter(({ state }) => state === "stale");
+    expect(closed.map(({ route }) => route).toSorted()).toEqual(NAMED);
+    const causes = refusals.filter(({ code }) => code === "route_release_stale");
+    expect(causes.map(({ model: name }) => name ?? "").toSorted()).toEqual(
+      CASES.map((one) => one.model).toSorted(),
+    );
+    for (const { cause } of causes) expect(cause).toContain("damaged in the store");
+  });
+
+  test.each(CASES)("$what: it is found by its model, and stands beside its entitlement", async (one) => {
+    const { organizationId: org } = customer;
+    const found = (await root.app("GET /operator/search", {}, undefined, `?q=${one.model}`)).data;
+    expect(found).toMatchObject([{ kind: "model", id: one.model, state: "stale" }]);
+    const asked = (await root.app("GET /orgs/{org}/research", { org })).data.find(
+      (row) => row.model === one.model,
+    );
+    if (one.shown === null)
+      expect(asked?.routes).toEqual([{ route: one.route, state: "stale", reason: "unreadable" }]);
+  });
+
+  test("the list of newest releases has each of them, with nothing that is not known", async () => {
+    type Listed = {
+      route: string;
+      version: number;
+      model: string | null;
+      state: string;
+      price: object | null;
+    };
+    const { json } = await gateway.admin<{ data: Listed[] }>("GET", "/releases");
+    const damaged = json.data.filter(({ price }) => price === null);
+    expect(damaged.map(({ route }) => route).toSorted()).toEqual(CLOSED);
+    for (const one of [...CASES, { ...NAMELESS, versions: 1 }])
+      expect(damaged.find(({ route }) => route === one.route)).toMatchObject({
+        version: one.versions,
+        model: one.model === NAMELESS.model ? null : one.model,
+        state: "stale",
+        digest: null,
+        published_at: null,
+      });
+    expect(json.data).toHaveLength(CLOSED.length + 1);
   });
 
   test("a lost route is switched off and on, and its callers hear so", async () => {

@@ -1,9 +1,9 @@
 // A body may take its time behind its headers: whoever may not do what it asks any more when it is there, does not do it, at
 // either door (hardening.md S10).
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { connect } from "node:net";
 import { type Browser, firstOperator, newMember, newOperator } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { openSocket } from "../support/raw.ts";
 import { edit } from "../support/versions.ts";
 
 setDefaultTimeout(60_000);
@@ -27,7 +27,7 @@ function late(
   meanwhile: () => Promise<unknown>,
 ): Promise<{ status: number; text: string }> {
   const text = JSON.stringify(body);
-  const { host, hostname, port } = new URL(gateway.url);
+  const { host } = new URL(gateway.url);
   const all = {
     host,
     connection: "close",
@@ -38,7 +38,8 @@ function late(
   const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return new Promise((resolve, reject) => {
     let reply = "";
-    const socket = connect(Number(port), hostname, () => {
+    const socket = openSocket(gateway.url);
+    socket.once("connect", () => {
       socket.write(`POST ${path} HTTP/1.1\r\n${head.join("")}\r\n${text.slice(0, 3)}`);
       void Bun.sleep(200)
         .then(meanwhile)

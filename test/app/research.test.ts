@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { AppAnswer } from "../../src/api/client.ts";
 import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
+import type { ErrorJson } from "../support/events.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, RESEARCH } from "../support/models.ts";
 
@@ -160,7 +161,7 @@ test("an operator who asked cannot decide; another one can", async () => {
   expect(late.status).toBe(409);
 });
 
-test("who asked may withdraw, once; a standard model takes no entitlement", async () => {
+test("who asked may withdraw, once", async () => {
   const wish = await ask(researcher);
   const withdrawn = await researcher.app("POST /orgs/{org}/research/{entitlement}/withdraw", {
     org,
@@ -171,12 +172,29 @@ test("who asked may withdraw, once; a standard model takes no entitlement", asyn
     (await researcher.try("POST /orgs/{org}/research/{entitlement}/withdraw", { org, entitlement: wish.id }))
       .status,
   ).toBe(409);
-  const standard = await researcher.try(
-    "POST /orgs/{org}/research",
-    { org },
-    { ...asked, model: PLAIN.model },
-  );
-  expect(standard.status).toBe(400);
+});
+
+test("at each door only a model that a release offers as research takes an entitlement; a slip leaves none", async () => {
+  const doors = {
+    session: async (model: string) =>
+      await researcher.try("POST /orgs/{org}/research", { org }, { ...asked, model }),
+    "management key": (model: string) =>
+      gateway.admin<ErrorJson>("POST", "/entitlements", { org, model, project: "P" }),
+  };
+  const before = (await gateway.rowsOf("entitlement")).length;
+  for (const [door, knock] of Object.entries(doors))
+    for (const [model, status, code] of [
+      [PLAIN.model, 400, "invalid_request"],
+      [`${RESEARCH.model}0`, 404, "not_found"],
+    ] as const) {
+      const refused = await knock(model);
+      expect([door, refused.status, refused.json.error]).toMatchObject([
+        door,
+        status,
+        { code, param: "model", message: expect.stringContaining(JSON.stringify(model)) },
+      ]);
+    }
+  expect(await gateway.rowsOf("entitlement")).toHaveLength(before);
 });
 
 test("of a withdrawal, a refusal and an approval at once one is done, and it stays", async () => {

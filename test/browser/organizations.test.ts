@@ -2,9 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
-import { operatorEntitlementsTexts } from "../../dashboard/pages/operator/entitlements/texts.ts";
 import { operatorHomeTexts } from "../../dashboard/pages/operator/home/texts.ts";
-import { operatorPageNames } from "../../dashboard/components/texts.ts";
+import { operatorPageNames, tableTexts } from "../../dashboard/components/texts.ts";
 import { organizationsTexts as words } from "../../dashboard/pages/organizations/texts.ts";
 import { type Browser, newMember } from "../support/browser.ts";
 import { RESEARCH } from "../support/models.ts";
@@ -58,7 +57,7 @@ test("who waits stands first; the link of an organization shows its own that wai
     .getByRole("link", { name: words.asked(1) })
     .click();
   await waitFor(async () => (await projects()).join() === "Basalt waits", "the one that waits");
-  const select = root.page.getByRole("combobox", { name: operatorEntitlementsTexts.org });
+  const select = root.page.getByRole("combobox", { name: tableTexts.organization });
   await waitFor(async () => (await select.inputValue()) === "Basalt", "the name of the organization");
   await inspect(root, "entitlements of one organization");
   await root.resize(PHONE);

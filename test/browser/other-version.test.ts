@@ -92,11 +92,41 @@ test("a page, its chart or the palette, whose code the gateway has not, is there
   expect(visitor.complained({ about: MISSING })).toEqual([]);
 });
 
+/** Who asks for the page by itself is told of one whose module has another name; loads are as ever. */
+const updated = (page: Page) =>
+  page.route(
+    (url) => url.pathname === "/",
+    (route) =>
+      route.request().resourceType() === "fetch"
+        ? route.fulfill({
+            contentType: "text/html",
+            body: `<script type="module" src="/another.js"></script>`,
+          })
+        : route.continue(),
+  );
+
+test("a page that falls by itself says so at once; only where the gateway has another one it comes anew", async () => {
+  const visitor = await dashboard.visitor(seeded.owner);
+  const { page } = visitor;
+  let loads = 0;
+  page.on("load", () => void (loads += 1));
+  await page.route("**/orgs/*/billing", (route) => route.fulfill({ json: {} }));
+  await page.goto(dashboard.gateway.url + path.organization(seeded.org, "billing"));
+  const said = page.getByRole("alert", { name: stateTexts.failed });
+  await said.getByRole("button", { name: stateTexts.retry }).waitFor();
+  expect(loads).toBe(1);
+  await page.unrouteAll();
+  await said.getByRole("button", { name: stateTexts.retry }).click();
+  await visitor.arrived(pageNames.billing);
+  expect(visitor.complained({ about: /undefined/ })).toEqual([]);
+});
+
 test("where an answer has another shape than the page knows it comes anew, and says so where that does not help", async () => {
   const visitor = await dashboard.visitor(seeded.owner);
   const { page } = visitor;
   const answered = async (status: number, body: object, times: number): Promise<void> => {
     await page.unrouteAll();
+    await updated(page);
     await page.route("**/orgs/*/billing", (route) => route.fulfill({ status, json: body }), { times });
   };
   await answered(200, {}, 1);

@@ -105,7 +105,7 @@ test("a key that has ended by itself is not said to be revoked since null", asyn
 });
 
 test("whoever asked for an entitlement is told that somebody else decides", async () => {
-  const args = ["--org", customer.organizationId, "--model", "base-research-v1", "--project", "p", "--json"];
+  const args = ["--org", customer.organizationId, "--model", "base-research-1", "--project", "p", "--json"];
   const asked = JSON.parse((await run("entitlement", "request", ...args)).out) as { id: string };
   const { code, err } = await run("entitlement", "approve", asked.id, "--expires", "30d");
   expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("→ Let another operator decide") });

@@ -1,12 +1,24 @@
 // What a ledger entry goes by, as people read it.
 import { expect, test } from "bun:test";
-import { referenceWords } from "../../dashboard/pages/billing/reference-words.ts";
+import { entryWords, referenceWords } from "../../dashboard/pages/billing/reference-words.ts";
 
 test("credits of the operator are told in plain words, with what they go by", () => {
   expect(referenceWords("grant", "operator: INV-1")).toBe("granted by the operator, INV-1");
   expect(referenceWords("refund", "operator: INV: 2")).toBe("given back by the operator, INV: 2");
   expect(referenceWords("debt_paid", "operator: INV-3")).toBe("by the operator, INV-3");
   expect(referenceWords("purchase", "stripe: cs_1")).toBe("through Stripe, cs_1");
+});
+
+test("an entry without a reference tells what it stands for: requests, or a debt that what they gave back has paid", () => {
+  expect(entryWords({ kind: "charge", reference: null, requests: 1 })).toBe("1 request");
+  expect(entryWords({ kind: "void", reference: null, requests: 1_234 })).toBe("1,234 requests");
+  expect(entryWords({ kind: "debt_paid", reference: null, requests: 0 })).toBe(
+    "from what requests gave back",
+  );
+  expect(entryWords({ kind: "grant", reference: "operator: INV-1", requests: 0 })).toBe(
+    "granted by the operator, INV-1",
+  );
+  expect(entryWords({ kind: "grant", reference: null, requests: 0 })).toBe("");
 });
 
 test("what nobody wrote words for stays as it stands", () => {

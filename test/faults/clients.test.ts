@@ -1,9 +1,9 @@
 // What clients do wrong (money.md §12 fault 56, 57): they leave, whenever they like. Nothing stays held, every call is
 // settled once.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { connect } from "node:net";
 import { createLog } from "../../src/lib/log.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { openSocket } from "../support/raw.ts";
 import { reads } from "../support/wait.ts";
 
 let gateway: TestGateway;
@@ -24,7 +24,6 @@ function leaveAfter(
   headers: readonly string[] = [],
   missing = 0,
 ): Promise<void> {
-  const { hostname, port } = new URL(gateway.url);
   const body = JSON.stringify({ ...hello(), stream: true });
   const head = [
     "POST /v1/chat/completions HTTP/1.1",
@@ -35,8 +34,8 @@ function leaveAfter(
     ...headers,
   ];
   return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname, () => socket.write(`${head.join("\r\n")}\r\n\r\n${body}`));
-    socket.on("error", () => {});
+    const socket = openSocket(gateway.url);
+    socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
     const leave = (): void => {
       socket.destroy();
       resolve();

@@ -1,9 +1,10 @@
 // Bodies that are declared and do not come, or come to all but their end: they keep nobody else's small ones out, whether
 // tenants without a cent send them or strangers (hardening.md S18).
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN } from "../support/models.ts";
+import { openSocket } from "../support/raw.ts";
 
 const MEGABYTE = 1024 * 1024;
 const SMALL = 64 * 1024;
@@ -36,10 +37,9 @@ interface Declared {
 
 /** Begins a body; resolves when the gateway has seen its header, and what is sent of it has left. */
 function begin({ path, bytes, sent = 0, headers = [] }: Declared): Promise<void> {
-  const { hostname, port, origin } = new URL(gateway.url);
-  const socket = connect(Number(port), hostname);
+  const { origin } = new URL(gateway.url);
+  const socket = openSocket(gateway.url);
   sockets.push(socket);
-  socket.on("error", () => {});
   const lines = [
     `POST ${path} HTTP/1.1`,
     "Host: x",

@@ -1,10 +1,11 @@
 // Sockets that are kept alive behind an answer: whatever was asked, they are closed after the idle time, and none before its
 // answer is whole (wire.md §6, hardening.md S18). Bun counts in steps of four seconds.
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { loadConfig } from "../../src/config/config.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { MODELS, PLAIN, VECTORS } from "../support/models.ts";
+import { openSocket } from "../support/raw.ts";
 import { waitFor } from "../support/wait.ts";
 
 /** One step. */
@@ -33,9 +34,7 @@ class Kept {
   private readonly socket: Socket;
 
   constructor(url: string) {
-    const { hostname, port } = new URL(url);
-    this.socket = connect(Number(port), hostname);
-    this.socket.on("error", () => {});
+    this.socket = openSocket(url);
     this.socket.on("close", () => (this.closed = true));
     this.socket.on("data", (bytes) => (this.text += bytes.toString("latin1")));
   }

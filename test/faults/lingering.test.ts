@@ -1,8 +1,8 @@
 // A refusal that comes before its request's body has ended reaches a client that keeps no connection open (as proxies do by default): it
 // is sent behind the body, which is read and forgotten. Sent at once, the connection would be reset under it (wire.md §6).
-import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { openSocket } from "../support/raw.ts";
 
 const MEGABYTE = 1024 * 1024;
 const PIECE = Buffer.alloc(MEGABYTE, " ");
@@ -32,7 +32,6 @@ interface Upload {
 /** Writes all of a body before it reads a byte, as simple clients do; what came back until the connection ended, or in a second. */
 function upload({ path = "/v1/chat/completions", ...how }: Upload): Promise<string> {
   const { key = customer.secret, type = "application/json", connection } = how;
-  const { hostname, port } = new URL(gateway.url);
   const framing =
     how.framing === "declared" ? `Content-Length: ${how.megabytes * MEGABYTE}` : "Transfer-Encoding: chunked";
   const head = [
@@ -45,9 +44,8 @@ function upload({ path = "/v1/chat/completions", ...how }: Upload): Promise<stri
   ];
   return new Promise((resolve) => {
     let reply = "";
-    const socket = connect(Number(port), hostname);
+    const socket = openSocket(gateway.url);
     socket.pause();
-    socket.on("error", () => {});
     socket.on("data", (bytes) => (reply += bytes.toString("latin1")));
     socket.on("close", () => resolve(reply));
     const pieces = Array.from({ length: how.megabytes }, () =>
@@ -93,8 +91,7 @@ test.each(
 });
 
 test("a body that does not come is not waited for", async () => {
-  const { hostname, port } = new URL(gateway.url);
-  const socket = connect(Number(port), hostname);
+  const socket = openSocket(gateway.url);
   const headers = "Host: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 100";
   const begunAtMs = performance.now();
   socket.write(`POST /v1/chat/completions HTTP/1.1\r\n${headers}\r\n\r\n{`);

@@ -2,8 +2,9 @@
 // them, and they end with the upload limit (hardening.md S18).
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { ProcessGateway } from "../support/process-gateway.ts";
+import { openSocket } from "../support/raw.ts";
 import { waitFor } from "../support/wait.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -45,13 +46,11 @@ interface Unfinished {
 /** Begins bodies and leaves the last megabyte of each away. */
 async function begin(secret: string, framing: "declared" | "chunked"): Promise<Unfinished> {
   const seen: Unfinished = { statuses: [], closed: 0 };
-  const { hostname, port } = new URL(gateway.address);
   const length = framing === "declared" ? `Content-Length: ${BODY}` : "Transfer-Encoding: chunked";
   const piece = Buffer.alloc(MEGABYTE, " ");
   const written = Array.from({ length: UPLOADS }, () => {
-    const socket = connect(Number(port), hostname);
+    const socket = openSocket(gateway.address);
     sockets.push(socket);
-    socket.on("error", () => {});
     socket.on("close", () => (seen.closed += 1));
     socket.on("data", (bytes) => {
       const status = /^HTTP\/1\.1 (\d{3}) .*retry-after: \d/is.exec(bytes.toString("latin1"))?.[1];
@@ -97,13 +96,11 @@ test.each(["declared", "chunked"] as const)(
 );
 
 test("a body that trickles is cut at the upload limit, and its room is free again", async () => {
-  const { hostname, port } = new URL(gateway.address);
   const begunAtMs = performance.now();
   let refused = 0;
   const trickling = Array.from({ length: 5 }, () => {
-    const socket = connect(Number(port), hostname);
+    const socket = openSocket(gateway.address);
     sockets.push(socket);
-    socket.on("error", () => {});
     socket.on("data", (bytes) => {
       if (bytes.toString("latin1").startsWith("HTTP/1.1 429 ")) refused += 1;
     });

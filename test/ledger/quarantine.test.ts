@@ -291,11 +291,12 @@ describe.each([
     } while (cursor !== undefined);
     expect(seen.toSorted()).toEqual(ids.toSorted());
     const last = seen.at(-1) ?? "";
-    expect(await decisions.resolve(last, { charge_usd: null, reason: "broken" }, ADA)).toMatchObject({
+    const one = { requestId: last, field: "id" } as const;
+    expect(await decisions.resolve(one, { charge_usd: null, reason: "broken" }, ADA)).toMatchObject({
       id: last,
     });
     expect(await quarantined(ledger)).toHaveLength(1099);
-    const gone = await decisions.resolve(last, { charge_usd: null, reason: "again" }, ADA).catch(String);
+    const gone = await decisions.resolve(one, { charge_usd: null, reason: "again" }, ADA).catch(String);
     expect(gone).toContain("no request");
   });
 

@@ -178,6 +178,7 @@ function roomsOn(sql: Sql): Partial<Rooms> {
     labels,
     people,
     standings: () => [],
+    listedRoutes: () => [],
     flushRequestLog: () => Promise.resolve(),
     paymentService: { autoTopUp: () => Promise.resolve({ last_failure: null }) },
     alertService: { rules: () => Promise.resolve({ data: [] }) },

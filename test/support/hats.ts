@@ -1,5 +1,6 @@
 // The hats that one person may wear: a session at the dashboard, a login of the command line, a management key.
 import type { Browser } from "./browser.ts";
+import { assertTold } from "./told.ts";
 import { askForCodes, poll } from "./device.ts";
 
 export interface Called {
@@ -19,7 +20,9 @@ export async function callAdmin(
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  return { status: response.status, json: (await response.json()) as Called["json"] };
+  const called = { status: response.status, json: (await response.json()) as Called["json"] };
+  assertTold(method, `/admin/v1${path}`, called);
+  return called;
 }
 
 /** What a terminal holds that this operator approved. */

@@ -1,15 +1,23 @@
 // Raw bytes to a server and back, for requests that no client library would send.
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 
 /** A busy machine takes its time; where no answer may come either, this is how long that is waited for. */
 const FIRST_BYTE_MS = 5_000;
 
+/** A connection to the server; that it breaks is nobody's failure but the test's that looks. */
+export function openSocket(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  return socket;
+}
+
 /** Sends `text` (Latin-1) and returns all that comes back until the server closes, or is silent again for `quietMs`. */
 export function exchange(url: string, text: string, quietMs = 150): Promise<string> {
-  const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     let reply = "";
-    const socket = connect(Number(port), hostname, () => socket.write(Buffer.from(text, "latin1")));
+    const socket = openSocket(url);
+    socket.write(Buffer.from(text, "latin1"));
     socket.setTimeout(FIRST_BYTE_MS, () => socket.destroy());
     socket.on("data", (bytes) => {
       socket.setTimeout(quietMs);

@@ -1,6 +1,7 @@
 // Whether an answer of the API is what its endpoint declares: its status, every member that stands there, and no other. What
 // tests see on their way is compared with it, so that `docs/openapi.json` and the types of clients tell what the gateway says.
 import type { z } from "zod";
+import type { Endpoint } from "../../src/api/endpoint.ts";
 import { methodOf, pathOf } from "../../src/api/target.ts";
 import { errorSchema } from "../../src/api/shapes/records.ts";
 import { TARGETS } from "./endpoints.ts";
@@ -25,6 +26,8 @@ export function assertTold(method: string, url: string, { status, json }: Answer
   if (endpoint === undefined || json === null) return;
   const wrong = (how: string): Error =>
     new Error(`${asked} ${status} is not as declared: ${how} in ${JSON.stringify(json)}`);
+  const stranger = status < 400 ? null : strangeParam(endpoint, json);
+  if (stranger !== null) throw wrong(`nobody sends a field ${JSON.stringify(stranger)} there,`);
   if (status < 400 && status !== endpoint.status) throw wrong(`its status is ${endpoint.status}`);
   const schema = status < 400 ? endpoint.output : errorSchema;
   if (typeof schema === "string") return;
@@ -34,6 +37,19 @@ export function assertTold(method: string, url: string, { status, json }: Answer
   const more = success ? besides(json, data) : [];
   if (more.length > 0) throw wrong(`there is more, ${more.join(", ")},`);
 }
+
+/** What a refusal names in `param` and nobody can have sent; null where there is no such thing. */
+function strangeParam({ input, output }: Endpoint, json: unknown): string | null {
+  const { code, param } = (json as { error?: { code?: string; param?: string | null } }).error ?? {};
+  // A field too many was sent all the same; and a release, or a call of a model, has fields of its own.
+  if (typeof param !== "string" || code === "unknown_parameter" || code === "release_refused") return null;
+  const [field = ""] = param.split(".");
+  if (output === "completion" || HEADER.test(param) || Object.hasOwn(input.shape, field)) return null;
+  return param;
+}
+
+/** `Idempotency-Key`, `Content-Type`: headers are named as they are written, fields in small letters. */
+const HEADER = /^[A-Z][A-Za-z-]+$/;
 
 /** Sums are printed to their last digit, and only this side's numbers end at 2^53. */
 const isLargeSum = (issue: z.core.$ZodIssue): boolean =>

@@ -10,7 +10,6 @@ export const auditTexts = {
     action: "Action",
     target: "Search targets",
   },
-  everywhere: "All",
   anybody: "All",
   people: "People",
   keys: "Management keys",

@@ -10,7 +10,7 @@ import { Loaded } from "../../components/states.tsx";
 import { entryKindNames } from "../../components/entry-kinds.ts";
 import { formatCount } from "../../format/count.ts";
 import { path } from "../../path-builder.ts";
-import { referenceWords } from "./reference-words.ts";
+import { entryWords } from "./reference-words.ts";
 import { entryTexts as words } from "./entry-texts.ts";
 
 type Detail = Answer<"GET /orgs/{org}/billing/ledger/{entry}">;
@@ -77,8 +77,8 @@ const Moved = ({ of: { entry, balance_usd } }: { of: Detail }) => (
       <Line label={words.balance}>
         <ExactMoney usd={balance_usd} />
       </Line>
-      {entry.reference !== null && (
-        <Line label={words.reference}>{referenceWords(entry.kind, entry.reference)}</Line>
+      {entry.requests === 0 && entryWords(entry) !== "" && (
+        <Line label={words.reference}>{entryWords(entry)}</Line>
       )}
     </Table.Tbody>
   </Table>

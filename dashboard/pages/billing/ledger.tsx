@@ -18,7 +18,7 @@ import { formatMonth, lastMonths, monthWindow, MONTHS_OFFERED } from "../../form
 import { path } from "../../path-builder.ts";
 import { EntryDrawer } from "./entry-drawer.tsx";
 import { entryTexts } from "./entry-texts.ts";
-import { referenceWords } from "./reference-words.ts";
+import { entryWords } from "./reference-words.ts";
 import { billingTexts as words } from "./texts.ts";
 import { tableTexts } from "../../components/texts.ts";
 
@@ -110,19 +110,26 @@ function OpenEntry({ org }: { org: string }) {
   return <EntryDrawer org={org} entry={entry} onClose={() => setFilters({ entry: "" })} />;
 }
 
+/** Its drawer, which lists the requests that it stands for. */
+const ToEntry = ({ org, n, children }: { org: string; n: number; children: string }) => (
+  <Link
+    to={path.organization(org, "billing")}
+    search={(now: Record<string, unknown>) => ({ ...now, entry: String(n) })}
+    resetScroll={false}
+    size="sm"
+    className="figures"
+  >
+    {children}
+  </Link>
+);
+
 const columnsOf = (org: string): Column<LedgerEntry>[] => [
   {
     title: entryTexts.column,
     cell: ({ n }) => (
-      <Link
-        to={path.organization(org, "billing")}
-        search={(now: Record<string, unknown>) => ({ ...now, entry: String(n) })}
-        resetScroll={false}
-        size="sm"
-        className="figures"
-      >
+      <ToEntry org={org} n={n}>
         {entryTexts.link(formatCount(n))}
-      </Link>
+      </ToEntry>
     ),
     always: true,
   },
@@ -136,13 +143,17 @@ const columnsOf = (org: string): Column<LedgerEntry>[] => [
   {
     title: words.columns.reference,
     wider: true,
-    cell: ({ kind, reference }) =>
-      reference?.startsWith("req_") === true ? (
+    cell: ({ n, kind, reference, requests }) =>
+      requests > 0 ? (
+        <ToEntry org={org} n={n}>
+          {entryWords({ kind, reference, requests })}
+        </ToEntry>
+      ) : reference?.startsWith("req_") === true ? (
         <Link to={path.organization(org, "activity")} search={{ req: reference }} size="sm" className="name">
           {reference}
         </Link>
       ) : (
-        <span className="name">{reference === null ? "" : referenceWords(kind, reference)}</span>
+        <span className="name">{entryWords({ kind, reference, requests })}</span>
       ),
   },
   {

@@ -1,4 +1,6 @@
 // What a ledger entry goes by, in plain words: `operator: INV-1` of a grant is `granted by the operator, INV-1`.
+import { formatCount } from "../../format/count.ts";
+import { billingTexts as words } from "./texts.ts";
 
 const BY_THE_OPERATOR: Readonly<Record<string, string>> = {
   grant: "granted by the operator",
@@ -11,6 +13,20 @@ const BY_OTHERS: Readonly<Record<string, string>> = {
   test: "as a test",
   manual: "by invoice",
 };
+
+interface Named {
+  kind: string;
+  reference: string | null;
+  /** That it stands for. */
+  requests: number;
+}
+
+/** Entries of requests have no reference: several of one instant are one entry. "" where nothing tells. */
+export function entryWords({ kind, reference, requests }: Named): string {
+  if (reference !== null) return referenceWords(kind, reference);
+  if (requests > 0) return words.requests(formatCount(requests));
+  return kind === "debt_paid" ? words.debtPaid : "";
+}
 
 /** A reference of another shape, or from where nobody wrote words for, is told as it stands. */
 export function referenceWords(kind: string, reference: string): string {

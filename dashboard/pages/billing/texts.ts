@@ -34,6 +34,8 @@ export const billingTexts = {
   heldRowsShown: { false: "Hidden", true: "Shown" },
   csv: "Download CSV",
   requests: (count: string) => counted(count, "request"),
+  /** What is owed is paid first by whatever comes back. */
+  debtPaid: "from what requests gave back",
   kinds: entryKindNames,
   columns: {
     at: "Time",

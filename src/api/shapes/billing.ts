@@ -68,8 +68,9 @@ const ledgerEntry = z.object({
   held_usd: usd,
   /** available + held after the entry: the running balance. */
   balance_usd: usd,
+  /** Null of an entry of requests, and of a debt that was paid from what they gave back. */
   reference: z.string().nullable(),
-  /** Requests that this entry stands for. */
+  /** Requests that this entry stands for: the entry by its number names them. */
   requests: count,
   hash: z.string(),
 });

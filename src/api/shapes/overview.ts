@@ -63,7 +63,8 @@ export const overview = z.object({
       region: z.string(),
       state: routeState,
       reason: z.string().nullable(),
-      expires_at: time,
+      /** Null where its release is damaged and nothing tells. */
+      expires_at: time.nullable(),
     }),
   ),
   attention: z.array(

@@ -128,15 +128,31 @@ export const releaseSchema = z
     expires_at: time,
   })
   .meta({ id: "Release" });
+/** What nothing tells of a release that is damaged in the store. */
+const orUntold = <S extends z.ZodType>(schema: S) => schema.nullable().describe(UNTOLD);
+const released = releaseSchema.shape;
 export const releaseListSchema = wholeListOf(
-  releaseSchema
-    .extend({
-      published_at: time,
-      context_window: count,
-      max_output_tokens: count,
-      default_output_tokens: count,
-      price: publishedPriceSchema,
-      capabilities: z.record(z.string(), z.union([z.boolean(), z.number()])),
+  z
+    .object({
+      route: released.route,
+      version: released.version,
+      state: released.state,
+      model: orUntold(released.model),
+      provider: orUntold(released.provider),
+      upstream_model: orUntold(released.upstream_model),
+      region: orUntold(released.region),
+      tier: orUntold(released.tier),
+      requires_paid: orUntold(released.requires_paid),
+      digest: orUntold(released.digest),
+      signed_by: orUntold(released.signed_by),
+      issued_at: orUntold(released.issued_at),
+      expires_at: orUntold(released.expires_at),
+      published_at: orUntold(time),
+      context_window: orUntold(count),
+      max_output_tokens: orUntold(count),
+      default_output_tokens: orUntold(count),
+      price: orUntold(publishedPriceSchema),
+      capabilities: orUntold(z.record(z.string(), z.union([z.boolean(), z.number()]))),
       reasoning: z.object({ modes: z.array(z.string()), default: z.string() }).nullable(),
     })
     .meta({ id: "PublishedRelease" }),

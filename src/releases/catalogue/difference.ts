@@ -8,7 +8,13 @@ import type { TableEntry } from "./entry.ts";
 import { callsPrice, pricingOf } from "./proposal.ts";
 import type { PriceTable } from "./table.ts";
 
-export type LiveRelease = ReleaseListJson["data"][number];
+type Listed = ReleaseListJson["data"][number];
+/** One that is not damaged. */
+export type LiveRelease = Pick<Listed, "reasoning"> & {
+  [Field in Exclude<keyof Listed, "reasoning">]: NonNullable<Listed[Field]>;
+};
+
+export const isReadable = (release: Listed): release is LiveRelease => release.price !== null;
 
 /** A price with how many times the table's it is today. */
 export type MarkedLine = PriceLine & { markup: string | null };

@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../../api/read.ts";
 import { FilterRow } from "../../../components/filters.tsx";
-import { OrganizationSelect } from "../../../components/organization-select.tsx";
+import { OrganizationFilter } from "../../../components/organization-select.tsx";
 import { SearchSelect, useTyped, withChosen } from "../../../components/search-select.tsx";
 import { SearchField } from "../../../components/search-field.tsx";
 import { type Filters, type SetFilters, text } from "../../../filters.ts";
@@ -27,12 +27,7 @@ export const AuditFilters = ({ filters, set }: AuditFiltersProps) => (
       onSearch={(target) => set({ target }, { typed: true })}
     />
     <TimeWindow filters={filters} set={set} all />
-    <OrganizationSelect
-      label={words.filters.org}
-      placeholder={words.everywhere}
-      value={filters.org}
-      onChange={(org) => set({ org })}
-    />
+    <OrganizationFilter value={filters.org} set={(org) => set({ org })} />
     <ActorSelect value={filters.actor} onChange={(actor) => set({ actor })} />
     <SearchField
       label={words.filters.action}

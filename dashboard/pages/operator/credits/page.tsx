@@ -6,7 +6,7 @@ import { Choice } from "../../../components/choice.tsx";
 import { FilterRow } from "../../../components/filters.tsx";
 import { Icon } from "../../../components/icon.tsx";
 import { FileLink } from "../../../components/link.tsx";
-import { OrganizationSelect } from "../../../components/organization-select.tsx";
+import { OrganizationFilter } from "../../../components/organization-select.tsx";
 import { Page } from "../../../components/page.tsx";
 import { RefundDialog } from "./refund.tsx";
 import { oneOf, text, useFilters } from "../../../filters.ts";
@@ -62,12 +62,7 @@ export function CreditsPage() {
           data={SHOWN.map((value) => ({ value, label: words.shown[value] }))}
           kept
         />
-        <OrganizationSelect
-          label={words.org}
-          placeholder={words.allOrgs}
-          value={org}
-          onChange={(next) => setFilters({ org: next })}
-        />
+        <OrganizationFilter value={org} set={(next) => setFilters({ org: next })} />
       </FilterRow>
       <List org={org} grant={grant} />
       {act === "grant" && <GrantDialog onClose={close} />}

@@ -15,7 +15,6 @@ export const operatorCreditsTexts = {
   refunded: "Refunded.",
   refundRepeated: "This reference had been refunded before; nothing changed.",
   org: "Organization",
-  allOrgs: "All organizations",
   show: "Show",
   shown: { transactions: "Transactions", orders: "Orders", payments: "Payment events" },
   ordersEmpty:

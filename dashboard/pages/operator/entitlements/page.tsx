@@ -8,7 +8,7 @@ import type { Row } from "../../../api/routes.ts";
 import { Choice } from "../../../components/choice.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Ago, Money } from "../../../components/figures.tsx";
-import { OrganizationSelect } from "../../../components/organization-select.tsx";
+import { OrganizationFilter } from "../../../components/organization-select.tsx";
 import { FilterRow } from "../../../components/filters.tsx";
 import { Page } from "../../../components/page.tsx";
 import { RowActs } from "../../../components/row-acts.tsx";
@@ -33,12 +33,7 @@ export function EntitlementsPage() {
   return (
     <Page title={operatorPageNames.entitlements} lead={words.lead}>
       <FilterRow>
-        <OrganizationSelect
-          label={words.org}
-          placeholder={words.allOrgs}
-          value={filters.org}
-          onChange={(org) => setFilters({ org })}
-        />
+        <OrganizationFilter value={filters.org} set={(org) => setFilters({ org })} />
         <Choice
           label={words.state}
           value={filters.state}

@@ -3,8 +3,6 @@ export const operatorEntitlementsTexts = {
   empty:
     "Nobody has asked for Research Mode yet. Organizations ask on their own Research Mode page; requests wait here for a decision.",
   nobodyWaits: "Nobody waits for a decision.",
-  org: "Organization",
-  allOrgs: "All organizations",
   menu: (project: string) => `Actions for ${project}`,
   state: "State",
   all: "all",

@@ -6,7 +6,7 @@ import { SURFACES } from "../../../../src/domain/surfaces.ts";
 import type { Query } from "../../../api/client.ts";
 import { read } from "../../../api/read.ts";
 import { FilterRow } from "../../../components/filters.tsx";
-import { OrganizationSelect } from "../../../components/organization-select.tsx";
+import { OrganizationFilter } from "../../../components/organization-select.tsx";
 import { SearchField } from "../../../components/search-field.tsx";
 import { ModelChoice } from "../../../components/spend-filters.tsx";
 import { tableTexts } from "../../../components/texts.ts";
@@ -14,7 +14,6 @@ import { askedWindow, TimeWindow, windowShape } from "../../../components/time-w
 import { type Filters, oneOf, type SetFilters, text } from "../../../filters.ts";
 import { CodeFilter, StateFilter, SurfaceFilter } from "../../activity/filters.tsx";
 import { activityTexts } from "../../activity/texts.ts";
-import { operatorRequestsTexts as words } from "./texts.ts";
 
 export const SHAPE = {
   ...windowShape("24h"),
@@ -61,12 +60,7 @@ export const RequestFilters = ({ filters, set }: FiltersProps) => (
       onSearch={(find) => set({ find }, { typed: true })}
     />
     <TimeWindow filters={filters} set={set} />
-    <OrganizationSelect
-      label={words.organization}
-      placeholder={words.all}
-      value={filters.org}
-      onChange={(org) => set({ org })}
-    />
+    <OrganizationFilter value={filters.org} set={(org) => set({ org })} />
     <StateFilter value={filters.state} set={(state) => set({ state })} />
     <ModelFilter value={filters.model} set={(model) => set({ model })} />
     <CodeFilter value={filters.code} set={(code) => set({ code })} />

@@ -157,6 +157,19 @@ export class NativeItems {
   }
 }
 
+/** The output of a body that comes whole, with the ids that its stream would tell; what is good stays as it came. */
+export function wholeOutput(output: unknown, requestId: string): JsonObject[] {
+  const items = new NativeItems(requestId);
+  return objectsIn(output).flatMap((item, place) => {
+    if (!isItem(item)) return [];
+    return place < ITEMS_MAX ? [items.begin(place, completeItem(item)).item] : [item];
+  });
+}
+
+/** An item without a type is none. */
+export const isItem = (item: unknown): item is JsonObject & { type: string } =>
+  isJsonObject(item) && typeof item.type === "string" && item.type !== "";
+
 const isOpen = (one: NativeItem | undefined, type: string | null): one is NativeItem =>
   one?.open === true && (type === null || one.item.type === type);
 

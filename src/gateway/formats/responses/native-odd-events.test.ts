@@ -5,7 +5,17 @@ import fc from "fast-check";
 import OpenAI from "openai";
 import { wireJson } from "../../../domain/wire-json.ts";
 import { goneWrong, oddStep } from "../odd-events.fixtures.ts";
-import { anything, dataIn, printedStream, readNative, relayed } from "./response-events.fixtures.ts";
+import type { JsonObject } from "../../../domain/read-value.ts";
+import {
+  anything,
+  dataIn,
+  figures,
+  HEAD,
+  printedStream,
+  printerOf,
+  readNative,
+  relayed,
+} from "./response-events.fixtures.ts";
 
 const INDEXES = ["output_index", "content_index", "summary_index", "annotation_index", "sequence_number"];
 const PATHS = [
@@ -46,4 +56,49 @@ test("whatever its events count, name or leave out, the vendor's client reads th
     ),
     { numRuns: 150 },
   );
+});
+
+/** The output of an upstream's whole body as it is handed over: as one, and as the end of a stream that told nothing before. */
+async function outputOf(output: unknown): Promise<{ whole: Item[]; streamed: Item[] }> {
+  const native = { id: "resp_theirs", object: "response", status: "completed", output } as JsonObject;
+  const body = printerOf().answer(HEAD, { choices: [], usage: null, upstreamId: null, native }, figures);
+  const raw = relayed([JSON.stringify({ type: "response.completed", response: native })], "stop");
+  const streamed = await readByVendor(raw);
+  return {
+    whole: (JSON.parse(body) as { output: Item[] }).output,
+    streamed: streamed.output as unknown as Item[],
+  };
+}
+type Item = Record<string, unknown>;
+
+test("a whole body's calls can be answered: each has an id that no other one has, the one that its stream would tell", async () => {
+  const call = { type: "function_call", name: "look", arguments: "{}", status: "completed" };
+  const { whole, streamed } = await outputOf([
+    { ...call, id: "fc_1" },
+    { ...call, id: "fc_2", call_id: "call_1" },
+    { ...call, id: "fc_2", call_id: "call_1" },
+    { ...call, call_id: 7 },
+    { type: "custom_tool_call", name: "patch", input: "x", status: "completed" },
+    {
+      type: "message",
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text: "Hi" }],
+    },
+    null,
+  ]);
+  const named = (items: Item[]) => items.map(({ id, type, call_id }) => ({ id, type, call_id }));
+  expect(named(whole)).toEqual(named(streamed));
+  const ids = whole.slice(0, 5).map((one) => one["call_id"]);
+  expect(ids.every((id) => typeof id === "string" && id !== "")).toBe(true);
+  expect(new Set(ids).size).toBe(5);
+  expect(ids.slice(0, 2)).toEqual(["call_fc_1", "call_1"]);
+  expect(whole[5]).toMatchObject({ content: [{ type: "output_text", text: "Hi", annotations: [] }] });
+});
+
+test("a whole body that counts as it should stays as it came, and one without a list of its output has one", async () => {
+  const call = { id: "fc_1", type: "function_call", call_id: "call_1", name: "look", arguments: "{}" };
+  const unknown = { id: "x_1", type: "new_call", of: { the: "vendor" } };
+  expect((await outputOf([call, unknown])).whole).toEqual([call, unknown]);
+  expect((await outputOf(undefined)).whole).toEqual([]);
 });

@@ -1,7 +1,7 @@
 // What an upstream of this very shape tells of its output (surfaces.md §4). Its events go on as they come, as far as a client can place them:
 // where they count oddly their numbers are put right, what they never opened is opened, and what it opened can be closed where it is cut.
 import { ANSWER_BYTES_MAX } from "../../../domain/answer-size.ts";
-import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
+import type { JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { NativeEvent } from "../../../providers/provider.ts";
 import { EventLine } from "./event-line.ts";
@@ -9,6 +9,7 @@ import { closeItem, closePieces } from "./native-closing.ts";
 import {
   CALLS,
   emptyItem,
+  isItem,
   isSameItem,
   ITEMS_MAX,
   NativeItems,
@@ -271,10 +272,6 @@ export class NativeOutput {
     return item === null || piece === null ? null : { item, piece };
   }
 }
-
-/** An item without a type is none. */
-const isItem = (item: unknown): item is JsonObject & { type: string } =>
-  isJsonObject(item) && typeof item.type === "string" && item.type !== "";
 
 const printAdded = (one: NativeItem, line: EventLine): string =>
   line.print("response.output_item.added", `"output_index":${one.index},"item":${wireJson(one.item)}`);

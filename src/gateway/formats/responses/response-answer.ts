@@ -1,6 +1,7 @@
 // The body of a response that is not streamed.
 import type { Answer, AnswerChoice } from "../../../providers/provider.ts";
 import type { AnswerFigures, AnswerHead } from "../format.ts";
+import { wholeOutput } from "./native-items.ts";
 import { printNativeResponse } from "./native-response.ts";
 import type { ParsedResponseRequest } from "./parse-response-request.ts";
 import {
@@ -22,10 +23,11 @@ export function printResponse(
   figures: AnswerFigures,
   asked: ParsedResponseRequest,
 ): string {
-  if (answer.native)
+  const { native } = answer;
+  if (native)
     return printNativeResponse(
-      answer.native,
-      { head, body: asked.body },
+      native,
+      { head, body: asked.body, ours: { output: wholeOutput(native.output, head.requestId) } },
       { usage: printResponseUsage(figures.usage), gateway: figures.gateway },
     );
   const [choice] = answer.choices;
