@@ -3,7 +3,7 @@ import type pg from "pg";
 import { NEWEST_SCHEMA as newestSchema } from "./migrations/list.ts";
 import { openingFailure } from "./postgres-error.ts";
 import { assertOwnSessions } from "./postgres-session.ts";
-import { connectReader } from "./postgres.ts";
+import { connectBare } from "./postgres.ts";
 
 export interface Inspection {
   /** `18.4`. */
@@ -26,8 +26,8 @@ export async function inspectPostgres(url: string): Promise<Inspection> {
   let client: pg.Client | null = null;
   let other: pg.Client | null = null;
   try {
-    client = await connectReader(url);
-    other = await connectReader(url);
+    client = await connectBare(url, "inspect");
+    other = await connectBare(url, "inspect");
     await assertOwnSessions(client, other);
     await client.query("BEGIN READ ONLY");
     const number = async (sql: string): Promise<number> => Number((await first(client, sql)) ?? 0);
