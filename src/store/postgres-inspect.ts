@@ -1,6 +1,7 @@
 // What a PostgreSQL database is, without changing it: for `doctor` and `db`, which must tell before anything starts.
 import type pg from "pg";
 import { NEWEST_SCHEMA as newestSchema } from "./migrations/list.ts";
+import { assertTakesEveryText } from "./postgres-encoding.ts";
 import { openingFailure } from "./postgres-error.ts";
 import { assertOwnSessions } from "./postgres-session.ts";
 import { connectBare } from "./postgres.ts";
@@ -29,6 +30,7 @@ export async function inspectPostgres(url: string): Promise<Inspection> {
     client = await connectBare(url, "inspect");
     other = await connectBare(url, "inspect");
     await assertOwnSessions(client, other);
+    await assertTakesEveryText(client);
     await client.query("BEGIN READ ONLY");
     const number = async (sql: string): Promise<number> => Number((await first(client, sql)) ?? 0);
     const server = String(await first(client, "SHOW server_version")).split(" ")[0] ?? "";

@@ -3,6 +3,7 @@
 import pg from "pg";
 import { dataKeyCheck, readDataKey } from "./data-key.ts";
 import { confirmCommits } from "./postgres-confirmed.ts";
+import { assertTakesEveryText } from "./postgres-encoding.ts";
 import { openingFailure } from "./postgres-error.ts";
 import { MIGRATIONS } from "./migrations/list.ts";
 import { migrateThen } from "./postgres-migrate.ts";
@@ -171,6 +172,7 @@ async function startingSession(url: string): Promise<pg.Client> {
     const other = await connectBare(url, "start");
     try {
       await assertOwnSessions(client, other);
+      await assertTakesEveryText(client);
     } finally {
       await other.end().catch(() => {}); // gone already, most likely
     }
