@@ -68,12 +68,14 @@ export class AutoTopUpBook {
     return new Map(rows.map((row) => [textOf(row["org_id"]), () => orNull(row["last_failure"], textOf)]));
   }
 
-  /** Whether these terms are on, and still those in force. */
-  async isInForce(terms: AutoTopUpTerms): Promise<boolean> {
+  /** Whether these terms are on, still those in force, and may be acted on now. */
+  async isInForce(terms: AutoTopUpTerms, nowMs: number): Promise<boolean> {
     const found = await this.sql.rows(
-      `SELECT 1 FROM auto_top_up WHERE org_id = ?1 AND enabled = 1 AND ${asRead(2)}`,
+      `SELECT 1 FROM auto_top_up WHERE org_id = ?1 AND enabled = 1 AND ${asRead(2)}
+         AND (last_failure IS NULL OR next_try_at <= ?6)`,
       terms.organizationId,
       ...valuesOf(terms),
+      nowMs,
     );
     return found.length > 0;
   }

@@ -60,7 +60,7 @@ async function tidyUp(on: AutoTopUpPorts, wish: AutoTopUp, from: From): Promise<
 /** Whether the terms are still these, and the card this one. */
 async function isInForce(on: AutoTopUpPorts, wish: AutoTopUp, card: PaymentMethod): Promise<boolean> {
   const now = await on.orders.method(wish.organizationId);
-  return now?.methodId === card.methodId && (await on.book.isInForce(wish));
+  return now?.methodId === card.methodId && (await on.book.isInForce(wish, on.nowMs()));
 }
 
 async function runsLow(on: AutoTopUpPorts, wish: AutoTopUp): Promise<boolean> {

@@ -12,6 +12,7 @@ import type { DriverName, PaymentOrder } from "./order.ts";
 import { OrderBook } from "./order-book.ts";
 import { creditOrder, type WebhookDelivery, receive, type Till, type Verdict } from "./receive.ts";
 import { orderDeclined } from "./settle-order.ts";
+import { holdAutomatic } from "./taken-back.ts";
 
 export interface PaymentPorts {
   sql: Sql;
@@ -56,6 +57,7 @@ export class Payments {
         automatic: {
           declined: (order, reason) => orderDeclined(ports, order, reason),
           mayTryAgain: (organizationId) => this.automatic.succeeded(organizationId),
+          takingBack: (order, of) => holdAutomatic(ports, order, of),
         },
       },
       delivery,

@@ -47,6 +47,8 @@ export interface ReceivePorts {
     declined(order: PaymentOrder, reason: string): Promise<void>;
     /** One was paid after all, or there is a new card. */
     mayTryAgain(organizationId: string): Promise<void>;
+    /** Of an order's payment so much is about to be taken back. */
+    takingBack(order: PaymentOrder, of: { amount: NanoUsd; reversalId: string }): Promise<void>;
   };
 }
 
@@ -250,8 +252,10 @@ async function reverse(on: ReceivePorts, booking: Booking) {
   const { event, order, externalId } = booking;
   const { organizationId, driver: source } = order;
   const target = event.paymentId ?? "";
+  const { amount } = event.money;
+  await on.automatic.takingBack(order, { amount, reversalId: externalId });
   const { kind } = await on.till.reverse(
-    { organizationId, amount: event.money.amount, kind: "chargeback", target, source, externalId },
+    { organizationId, amount, kind: "chargeback", target, source, externalId },
     actorOf(booking),
   );
   return kind;
@@ -288,13 +292,6 @@ async function giveAgain(on: ReceivePorts, event: Moved, order: PaymentOrder): P
     : ignored("it had taken nothing back", order);
 }
 
-const ignored = (detail: string, order: PaymentOrder | null): Verdict => ({
-  outcome: "ignored",
-  detail,
-  order,
-});
-const refused = (detail: string, order: PaymentOrder | null): Verdict => ({
-  outcome: "refused",
-  detail,
-  order,
-});
+type Judged = (detail: string, order: PaymentOrder | null) => Verdict;
+const ignored: Judged = (detail, order) => ({ outcome: "ignored", detail, order });
+const refused: Judged = (detail, order) => ({ outcome: "refused", detail, order });

@@ -30,19 +30,21 @@ export function trustedHeaders({ headers, address }: Visitor): Headers {
   return trusted;
 }
 
-/** Makes an account with a password. Throws when the address has one; `field`: what of the call says which address. */
+/**
+ * Makes an account with a password. `proven`: its address is its person's, for all that is known. Throws when the address has
+ * one; `field`: what of the call says which address.
+ */
 export async function createAccount(
   on: SignIn,
-  account: NewAccount & { operator: boolean },
+  account: NewAccount & { operator: boolean; proven: boolean },
   field: "account" | "email",
 ): Promise<Person> {
   const email = account.email.toLowerCase();
   if ((await on.internal.findUserByEmail(email)) !== null)
     throw new OperatorRefusal("conflict", "This address has an account. Sign in with it.", field);
   const password = await on.context.password.hash(account.password);
-  // The link stands for the address: whoever was sent it, or reads this terminal, was meant.
   const user = await on.internal.createUser<{ operator: boolean }>(
-    { name: account.name.trim(), email, emailVerified: true, operator: account.operator },
+    { name: account.name.trim(), email, emailVerified: account.proven, operator: account.operator },
     { method: "email-password" } as never,
   );
   await on.internal.linkAccount({

@@ -16,6 +16,7 @@ import { usageViews } from "./usage-views.ts";
 import { alreadyMember, memberships } from "./memberships.ts";
 import { operators } from "./operators.ts";
 import { organizationRules } from "./organization-rules.ts";
+import { addressProven } from "./proven-address.ts";
 import { openSignIn, passkeyHost, type SignIn, type SignInOptions } from "./sign-in.ts";
 import { openPeopleStore, type PeoplePlace, type PeopleStore } from "./store.ts";
 import { toldAway } from "../store/postgres-error.ts";
@@ -100,6 +101,7 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
     },
     ...resets(on, {
       endAll,
+      addressProven: (personId) => addressProven(store, personId),
       slowDown,
       ownerOfManagementKey: (id) => options.ownerOfManagementKey(id),
     }),
@@ -140,7 +142,10 @@ async function arrive(
     );
   if (!(await kept.close(token))) throw notOpen();
   try {
-    const person = await createAccount(on, { ...account, email, operator: false }, "account");
+    const [inviter] = await persons(on).persons([invitation.invitedBy]);
+    // Who invites sees the link; only of an operator it is known that they pass it on.
+    const proven = inviter?.operator === true;
+    const person = await createAccount(on, { ...account, email, operator: false, proven }, "account");
     return { person, cookies: await signInWith(on, { email, password: account.password }, visitor) };
   } catch (error) {
     // Of an account that could not be made, the link is as good as before.
@@ -163,7 +168,7 @@ function welcome(on: SignIn, { secret, clock, slowDown }: WelcomeOn): People["we
     // Of all who come with a link, to whatever worker, one makes the first account.
     if (!(await reserveFirst(on))) throw usedLink();
     try {
-      const person = await createAccount(on, { ...account, operator: true }, "email");
+      const person = await createAccount(on, { ...account, operator: true, proven: true }, "email");
       return { person, cookies: await signInWith(on, account, visitor) };
     } catch (error) {
       if (!(await anybody())) await on.internal.deleteVerificationByIdentifier(FIRST_ACCOUNT);

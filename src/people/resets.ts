@@ -18,6 +18,7 @@ const placeOf = (token: string): string => RESET + tokenDigest(token);
 
 interface ResetsPorts {
   endAll(personId: string): Promise<unknown>;
+  addressProven(personId: string): Promise<void>;
   slowDown(visitor: Visitor): void;
   /** A person, or the installation; null for one that opens nothing. */
   ownerOfManagementKey(id: string): Promise<string | null>;
@@ -61,6 +62,7 @@ export const resets = (on: SignIn, by: ResetsPorts): Resets => ({
         "token",
       );
     const hash = await on.context.password.hash(password);
+    await by.addressProven(person.id); // operators send the link there
     if ((await on.internal.findCredentialAccount(person.id)) === null)
       await on.internal.linkAccount({
         userId: person.id,

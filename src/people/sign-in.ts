@@ -11,6 +11,7 @@ import { genericOAuth } from "better-auth/plugins/generic-oauth";
 import { twoFactor } from "better-auth/plugins/two-factor";
 import { Refusal } from "../domain/refusals.ts";
 import { randomBase62 } from "../lib/id.ts";
+import { addressProven } from "./proven-address.ts";
 import { peopleSchema } from "./schema.ts";
 import type { PeopleStore } from "./store.ts";
 import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
@@ -159,6 +160,13 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
     onAPIError: { errorURL: "/sign-in" },
     logger: { disabled: true },
     databaseHooks: {
+      account: {
+        create: {
+          before: async ({ userId, providerId }) => {
+            if (providerId !== "credential") await addressProven(store, userId);
+          },
+        },
+      },
       session: {
         create: {
           after: async ({ id, userId }) => {
@@ -170,7 +178,10 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
       },
     },
     session: { expiresIn: SESSION_S, updateAge: DAY_S, freshAge: FRESH_S, cookieCache: { enabled: false } },
-    account: { accountLinking: { enabled: true, trustedProviders: [] } },
+    // Whoever made an account of an unproven address has nothing of it any more, once somebody proves it (`account.create` above).
+    account: {
+      accountLinking: { enabled: true, trustedProviders: [], requireLocalEmailVerified: false },
+    },
     rateLimit: {
       enabled: true,
       storage: "database" as const,

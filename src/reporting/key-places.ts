@@ -24,17 +24,22 @@ interface Wanted extends Filters {
 /** A damaged time is the oldest one: it hides nothing, and each page still has a next one. */
 const MADE_AT = fragment<bigint>`CASE WHEN created_at BETWEEN 0 AND 9007199254740990 THEN created_at ELSE 0 END`;
 
+/** As the parts are put together below, and not as the database's language sorts letters. */
+const byBytes = ({ dialect }: Pick<Sql, "dialect">) =>
+  dialect === "sqlite" ? fragment<string>`key_id` : fragment<string>`key_id COLLATE "C"`;
+
 type Builder = ExpressionBuilder<Tables, "api_key">;
 type Condition = Expression<SqlBool>;
 
 /** Those behind `after`. A list that holds the model in other letters, too, and a state that only the ledger knows (at a limit or not) are left to who reads the keys. */
 export async function keyPlaces(sql: Sql, organizationId: string, wanted: Wanted): Promise<KeyPlace[]> {
   const { after, most, nowMs, model, scope, search = "", state = "all", makers } = wanted;
+  const id = byBytes(sql);
   const where = (eb: Builder): Condition[] => [
     eb("org_id", "=", organizationId),
     eb.or([
       eb(MADE_AT, "<", BigInt(after.atMs)),
-      eb.and([eb(MADE_AT, "=", BigInt(after.atMs)), eb("key_id", "<", after.id)]),
+      eb.and([eb(MADE_AT, "=", BigInt(after.atMs)), eb(id, "<", after.id)]),
     ]),
     ...when(scope, (one) => eb("scope", "=", one)),
     ...when(model, (one) => mayUse(eb, one)),
@@ -47,7 +52,7 @@ export async function keyPlaces(sql: Sql, organizationId: string, wanted: Wanted
       .where((eb) => eb.and([...where(eb), ...of(eb)]))
       .select(["key_id", MADE_AT.as("at")])
       .orderBy("at", "desc")
-      .orderBy("key_id", "desc")
+      .orderBy(id, "desc")
       .limit(most);
   const parts = PARTS[state](nowMs).map(part);
   // Each by its own index; of a revoked key the pause is gone, so that none is in two of them.

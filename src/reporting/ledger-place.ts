@@ -14,16 +14,19 @@ export const othersTurn = (): Promise<void> => new Promise((resolve) => setImmed
 const entries = (organizationId: string) =>
   from.selectFrom("ledger_entry").where("org_id", "=", organizationId).where("slot", "=", 0n);
 
-/** The number of the first entry of this instant or later; `newest + 1` where there is none. */
+/**
+ * The number of the first entry of this instant or later; `newest + 1` where there is none. Looked for at the same numbers
+ * however many there are: where a clock went back between two of them, the place stays what it once was.
+ */
 export async function firstEntrySince(
   sql: Sql,
   organizationId: string,
   { ms, newest }: { ms: number; newest: bigint },
 ): Promise<bigint> {
-  let [low, high] = [1n, newest + 1n];
+  let [low, high] = [1n, 1n << BigInt(newest.toString(2).length)];
   while (low < high) {
     const middle = (low + high) / 2n;
-    const at = await stampOf(sql, organizationId, middle);
+    const at = middle > newest ? undefined : await stampOf(sql, organizationId, middle);
     if (at !== undefined && at < BigInt(ms)) low = middle + 1n;
     else high = middle;
   }

@@ -85,6 +85,8 @@ const SCHEMA: ReadonlySet<string> = new Set<StoreFailureReason>([
   "moving",
 ]);
 
+const OF_THE_DATABASE: ReadonlySet<string> = new Set<StoreFailureReason>(["pooled", "encoding"]);
+
 /**
  * Why a start failed on a database that had opened; other errors come back as they are. `trouble`: what the ledger knows
  * where callers were only told to come back, without a cause. One that is full, or has become read-only, says so and has not gone.
@@ -114,8 +116,8 @@ function knownFailure(error: unknown, url: string): StoreFailure | null {
 /** Why the database did not open, as a sentence that says what to do; other errors come back as they are. */
 export function openingFailure(error: unknown, url: string): unknown {
   const place = placeOf(url);
-  if (error instanceof StoreFailure && error.reason === "pooled")
-    return new StoreFailure("pooled", `the database ${place} ${error.message}`);
+  if (error instanceof StoreFailure && OF_THE_DATABASE.has(error.reason))
+    return new StoreFailure(error.reason, `the database ${place} ${error.message}`);
   if (error instanceof StoreFailure)
     return SCHEMA.has(error.reason) ? new StoreFailure(error.reason, `${place}: ${error.message}`) : error;
   const known = knownFailure(error, url);

@@ -1,9 +1,10 @@
 // What a PostgreSQL database is, without changing it: for `doctor` and `db`, which must tell before anything starts.
 import type pg from "pg";
 import { NEWEST_SCHEMA as newestSchema } from "./migrations/list.ts";
+import { assertTakesEveryText } from "./postgres-encoding.ts";
 import { openingFailure } from "./postgres-error.ts";
 import { assertOwnSessions } from "./postgres-session.ts";
-import { connectReader } from "./postgres.ts";
+import { connectBare } from "./postgres.ts";
 
 export interface Inspection {
   /** `18.4`. */
@@ -26,9 +27,10 @@ export async function inspectPostgres(url: string): Promise<Inspection> {
   let client: pg.Client | null = null;
   let other: pg.Client | null = null;
   try {
-    client = await connectReader(url);
-    other = await connectReader(url);
+    client = await connectBare(url, "inspect");
+    other = await connectBare(url, "inspect");
     await assertOwnSessions(client, other);
+    await assertTakesEveryText(client);
     await client.query("BEGIN READ ONLY");
     const number = async (sql: string): Promise<number> => Number((await first(client, sql)) ?? 0);
     const server = String(await first(client, "SHOW server_version")).split(" ")[0] ?? "";

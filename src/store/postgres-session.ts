@@ -9,9 +9,29 @@ import { StoreFailure } from "./store-failure.ts";
 /** A setting → its value, as the server reads them. */
 export type SessionSettings = Readonly<Record<string, string>>;
 
-/** Sets them for as long as the connection is open. */
+/**
+ * What every connection of ours depends on, whatever the server, the database or the role say of it: how values are written that
+ * are read here, whether a commit is waited for, and whether one that no standby has confirmed is told of.
+ */
+const OURS: SessionSettings = {
+  DateStyle: "ISO, MDY",
+  TimeZone: "UTC",
+  IntervalStyle: "postgres",
+  bytea_output: "hex",
+  extra_float_digits: "1",
+  standard_conforming_strings: "on",
+  array_nulls: "on",
+  transform_null_equals: "off",
+  client_min_messages: "notice",
+  synchronous_commit: "on",
+  default_transaction_isolation: "read committed",
+  default_transaction_deferrable: "off",
+  idle_session_timeout: "0",
+};
+
+/** Sets them, and what all connections keep, for as long as the connection is open. */
 export async function keepSettings(client: ClientBase, settings: SessionSettings): Promise<void> {
-  const entries = Object.entries(settings);
+  const entries = Object.entries({ ...OURS, ...settings });
   const setting = entries.map((_, at) => `set_config($${at * 2 + 1}, $${at * 2 + 2}, false)`);
   await client.query(`SELECT ${setting.join(", ")}`, entries.flat());
 }

@@ -3,6 +3,7 @@
 import pg from "pg";
 import { dataKeyCheck, readDataKey } from "./data-key.ts";
 import { confirmCommits } from "./postgres-confirmed.ts";
+import { assertTakesEveryText } from "./postgres-encoding.ts";
 import { openingFailure } from "./postgres-error.ts";
 import { MIGRATIONS } from "./migrations/list.ts";
 import { migrateThen } from "./postgres-migrate.ts";
@@ -44,8 +45,6 @@ const SESSION = {
   idle_in_transaction_session_timeout: "1s",
   client_connection_check_interval: "1s",
   tcp_user_timeout: "10s",
-  synchronous_commit: "on",
-  default_transaction_isolation: "read committed",
 };
 
 /**
@@ -134,18 +133,29 @@ export function postgresReading(url: string): ReadingApart {
 
 /** No statement of an audit takes as long; one that does has lost its database without a word. */
 const READ_WITHIN_MS = 30 * 60_000;
+/** Of a database or a role that has short limits of its own. */
+const READING = {
+  statement_timeout: String(READ_WITHIN_MS),
+  lock_timeout: "0",
+  idle_in_transaction_session_timeout: "0",
+};
 
 /** A connection for one long read, without the limits of requests; the caller begins a read-only transaction, and ends it. */
 export const connectReader = (url: string): Promise<pg.Client> =>
-  connected({ ...connectionOf(url, "audit"), query_timeout: READ_WITHIN_MS });
+  connected({ ...connectionOf(url, "audit"), query_timeout: READ_WITHIN_MS }, READING);
 
-async function connected(config: pg.ClientConfig, settings?: SessionSettings): Promise<pg.Client> {
+/** For a first look at what a database is behind; the caller ends it. */
+export const connectBare = (url: string, name: string): Promise<pg.Client> =>
+  connected(connectionOf(url, name), null);
+
+/** `settings` null: nothing is set on it, for it may be lent to others next. */
+async function connected(config: pg.ClientConfig, settings: SessionSettings | null): Promise<pg.Client> {
   const client = new pg.Client(config);
   // Without a listener a lost connection would end the process; whoever uses it sees its statements fail.
   client.on("error", () => {});
   confirmCommits(client);
   await client.connect();
-  if (settings === undefined) return client;
+  if (settings === null) return client;
   try {
     await keepSettings(client, settings);
     return client;
@@ -157,11 +167,12 @@ async function connected(config: pg.ClientConfig, settings?: SessionSettings): P
 
 /** A connection of a start, proven to keep what is set on it before anything is. Its migrations take what time they need. */
 async function startingSession(url: string): Promise<pg.Client> {
-  const client = await connected({ ...connectionOf(url, "start"), query_timeout: 0 });
+  const client = await connected({ ...connectionOf(url, "start"), query_timeout: 0 }, null);
   try {
-    const other = await connected(connectionOf(url, "start"));
+    const other = await connectBare(url, "start");
     try {
       await assertOwnSessions(client, other);
+      await assertTakesEveryText(client);
     } finally {
       await other.end().catch(() => {}); // gone already, most likely
     }

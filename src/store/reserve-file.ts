@@ -1,5 +1,6 @@
 // A file that is given up when the disk is full, so that settlements of what already runs still fit (money.md §2). While
 // it is missing no new money is held; it is made again as soon as there is room for it and as much again.
+import { randomBytes } from "node:crypto";
 import {
   closeSync,
   existsSync,
@@ -14,7 +15,7 @@ import { join } from "node:path";
 import { StoreFailure } from "./store-failure.ts";
 
 const BALLAST_BYTES = 16 * 1024 * 1024;
-const PIECE = new Uint8Array(1024 * 1024);
+const PIECE_BYTES = 1024 * 1024;
 
 export interface ReserveFile {
   /** False after it was given up, until `restore` has made it again. */
@@ -55,12 +56,16 @@ function roomIn(directory: string): boolean {
   return bavail * bsize >= 2 * BALLAST_BYTES;
 }
 
-/** Written, not only sized: a hole reserves nothing. */
+/**
+ * Written, not only sized: a hole reserves nothing. Neither do zeros where a file system compresses what it keeps, nor once a
+ * copy that makes holes of them has passed by (`rsync --sparse`, `tar --sparse`).
+ */
 function fill(path: string): boolean {
   const partial = `${path}.partial`;
+  const piece = randomBytes(PIECE_BYTES);
   const file = openSync(partial, "w", 0o600);
   try {
-    for (let written = 0; written < BALLAST_BYTES; ) written += writeSync(file, PIECE);
+    for (let written = 0; written < BALLAST_BYTES; ) written += writeSync(file, piece);
     renameSync(partial, path);
     return true;
   } catch {

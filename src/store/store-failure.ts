@@ -12,6 +12,7 @@ export type StoreFailureReason =
   | "moving"
   | "restoring"
   | "pooled"
+  | "encoding"
   | "database";
 
 export class StoreFailure extends Error {

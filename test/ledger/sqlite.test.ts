@@ -285,10 +285,10 @@ describe("SQLite: the sweeper", () => {
     const silent = await world.admit(key, { hold: 1, idempotencyKey: "given-up-1" });
     const streaming = await world.admit(key, { hold: 1 });
     await world.checkpoint(key, streaming.id, { tokens: 9 });
-    clock.advance(60_000 + 59_000); // the deadline of these admissions is after a minute
+    clock.pass(60_000 + 59_000); // the deadline of these admissions is after a minute
     await Bun.sleep(50);
     expect(await world.balance(key.organizationId)).toBe("3.00 2.00");
-    clock.advance(2_000);
+    clock.pass(2_000);
     await reads(() => world.balance(key.organizationId), "4.90 0.00");
     expect((await readRequest(world.ledger, silent.id))?.state).toBe("outcome_unknown");
     expect((await world.admit(key, { hold: 1, idempotencyKey: "given-up-1" })).says).toBe(

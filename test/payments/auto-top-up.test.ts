@@ -5,7 +5,7 @@ import { nanoUsd } from "../../src/domain/money.ts";
 import type { AutoTopUp } from "../../src/payments/auto-top-up-book.ts";
 import { NEWEST } from "../../src/store/page.ts";
 import { testClock } from "../support/clock.ts";
-import { type Paying, startPaying } from "./paying.ts";
+import { drain, type Paying, startPaying } from "./paying.ts";
 
 const HOUR_MS = 3_600_000;
 const clock = testClock();
@@ -159,11 +159,8 @@ const charges = () =>
   [...paying.fakeStripe.account.payments.values()].filter(
     ({ metadata, amount }) => metadata["organization"] === org && amount === 2500,
   );
-/** Takes back what was charged last, so that the balance is low again. */
-async function takeBack(): Promise<void> {
-  const payment = charges().at(-1);
-  if (payment !== undefined) await paying.fakeStripe.deliver(paying.fakeStripe.disputed(payment));
-}
+/** What was charged last is gone, so that the balance is low again. */
+const takeBack = (): Promise<unknown> => drain(paying.gateway, org, usd(25));
 
 test("the monthly cap holds, and a new month begins at zero", async () => {
   await keepCard();

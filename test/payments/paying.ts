@@ -1,6 +1,8 @@
 // A gateway that is paid through the fake Stripe, with the shorthand that stories about money need.
+import { randomUUID } from "node:crypto";
+import { byItself } from "../../src/domain/actor.ts";
 import type { Clock } from "../../src/lib/clock.ts";
-import { parseUsd, ZERO_USD } from "../../src/domain/money.ts";
+import { type NanoUsd, parseUsd, ZERO_USD } from "../../src/domain/money.ts";
 import type { Session } from "../../src/payments/fake-stripe/account.ts";
 import { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import type { PaymentOrder } from "../../src/payments/order.ts";
@@ -72,3 +74,14 @@ export async function startPaying(
     },
   };
 }
+
+/** So much of the balance is gone, with no word from the payment service. */
+export const drain = (
+  { ledger }: Pick<TestGateway, "ledger">,
+  organizationId: string,
+  amount: NanoUsd,
+): Promise<unknown> =>
+  ledger.reverse(
+    { organizationId, amount, kind: "chargeback", target: "gone", source: "test", externalId: randomUUID() },
+    byItself("test"),
+  );

@@ -27,12 +27,15 @@ async function withStandby(run: (on: Installation) => Promise<void>): Promise<vo
   const primary = await PostgresServer.start();
   const standby = await primary.standby();
   const { url } = await primary.migrated();
-  const proxy = await CuttingProxy.start(url);
-  const database = { url: proxy.through(url), drop: async () => {} };
-  const replicas = await Replicas.start(2, { migrated: async () => database });
   const admin = new pg.Client({ connectionString: url });
   admin.on("error", () => {});
   await admin.connect();
+  // As some set it for quiet logs: that nobody has confirmed a commit is a warning.
+  const [found] = (await admin.query<{ name: string }>("SELECT current_database() AS name")).rows;
+  await admin.query(`ALTER DATABASE "${found?.name}" SET client_min_messages = error`);
+  const proxy = await CuttingProxy.start(url);
+  const database = { url: proxy.through(url), drop: async () => {} };
+  const replicas = await Replicas.start(2, { migrated: async () => database });
   const cancelWaits = async (): Promise<void> => {
     const waits = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     while (((await admin.query(waits)).rowCount ?? 0) > 0) await Bun.sleep(20);

@@ -110,6 +110,28 @@ describe("PostgreSQL: opening the store", () => {
     await admin.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
   });
 
+  test("a database without room for all letters is refused with what to do; one that takes bytes as they come is none", async () => {
+    const name = `${new URL(database.url).pathname.slice(1)}_other`;
+    for (const [encoding, refuses] of [
+      ["LATIN1", true],
+      ["SQL_ASCII", false],
+    ] as const) {
+      await admin.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING '${encoding}' LOCALE 'C'`);
+      const url = elsewhere((other) => {
+        other.pathname = `/${name}`;
+      });
+      const opened = await openPostgresStore(url, folder).catch((error: unknown) => error);
+      if (!(opened instanceof Error)) await (opened as { close(): Promise<void> }).close();
+      expect(opened instanceof Error).toBe(refuses);
+      if (opened instanceof Error) {
+        expect(opened.message).toContain(`/${name} was made with the encoding LATIN1`);
+        const looked = await inspectPostgres(url).catch((error: unknown) => error);
+        expect(looked).toMatchObject({ reason: "encoding", message: opened.message });
+      }
+      await admin.query(`DROP DATABASE ${name}`);
+    }
+  });
+
   // What a start writes first, and what it writes last: its number, and the demo's releases.
   test.each(["instance", "route_release"])(
     "a disk that fills right after the migrations is told as such: table %s",

@@ -2,19 +2,26 @@
 import type { Clock } from "../../src/lib/clock.ts";
 
 export interface TestClock extends Clock {
-  /** Moves the wall clock. */
+  /** Moves the wall clock alone, as somebody does who sets it. */
   advance(ms: number): void;
+  /** Lets so much time go by, on both clocks. */
+  pass(ms: number): void;
   /** Puts the wall clock to an instant. */
   set(iso: string): void;
 }
 
 export function testClock(): TestClock {
   let offsetMs = 0;
+  let passedMs = 0;
   return {
     nowMs: () => Date.now() + offsetMs,
-    monotonicMs: () => performance.now(),
+    monotonicMs: () => performance.now() + passedMs,
     advance: (ms) => {
       offsetMs += ms;
+    },
+    pass: (ms) => {
+      offsetMs += ms;
+      passedMs += ms;
     },
     set: (iso) => {
       offsetMs = Date.parse(iso) - Date.now();
@@ -25,11 +32,16 @@ export function testClock(): TestClock {
 /** Its wall time stands still until it is moved: whatever happens, happens in the same millisecond. */
 export function stoppedClock(): TestClock {
   let nowMs = Date.now();
+  let passedMs = 0;
   return {
     nowMs: () => nowMs,
-    monotonicMs: () => performance.now(),
+    monotonicMs: () => performance.now() + passedMs,
     advance: (ms) => {
       nowMs += ms;
+    },
+    pass: (ms) => {
+      nowMs += ms;
+      passedMs += ms;
     },
     set: (iso) => {
       nowMs = Date.parse(iso);

@@ -18,6 +18,8 @@ const TRY_AGAIN_MS = 250;
 const RENEWED_WITHIN_MS = 4_000;
 /** After a database that was away for everybody: time for all to renew before anyone is evicted. */
 const GRACE_MS = 5_000;
+/** By then everybody who is there has renewed what a database's clock that was put forward made overdue. */
+export const RENEWED_AFTER_STEP_MS = LEASE_MS + GRACE_MS;
 
 export const DATABASE_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
@@ -138,18 +140,24 @@ export class Lease {
   }
 }
 
-/** Ends the ownership of those that gave their lease back and, where `overdue`, of those that did not renew it. */
-export async function evictInstances(on: Asking, which: "returned" | "overdue"): Promise<void> {
-  const before = which === "returned" ? "1" : `${DATABASE_NOW} - ${GRACE_MS}`;
+/** Those that were given back; or also those that had to be renewed by a time, as `SteadyClock` tells it. */
+export type Overdue = "returned" | { nowMs: number };
+
+/** The database's own time, unless it was put forward a moment ago. */
+const sinceOf = (which: Overdue): string =>
+  which === "returned" ? "1" : `least(${DATABASE_NOW}, ${Math.floor(which.nowMs)})`;
+
+/** Ends the ownership of those that gave their lease back and, of a time, of those that did not renew it. */
+export async function evictInstances(on: Asking, which: Overdue): Promise<void> {
+  const before = which === "returned" ? sinceOf(which) : `${sinceOf(which)} - ${GRACE_MS}`;
   await askOnce(on, `UPDATE instance SET condemned = true WHERE NOT condemned AND lease_until < ${before}`);
 }
 
-/** The numbers of those whose requests are still their own; where `overdue`, without those whose lease has run out. */
-export async function owningEpochs(on: Asking, which: "returned" | "overdue"): Promise<ReadonlySet<number>> {
-  const since = which === "returned" ? "1" : DATABASE_NOW;
+/** The numbers of those whose requests are still their own; of a time, without those whose lease has run out by it. */
+export async function owningEpochs(on: Asking, which: Overdue): Promise<ReadonlySet<number>> {
   const rows = await askOnce(
     on,
-    `SELECT epoch FROM instance WHERE NOT condemned AND lease_until >= ${since}`,
+    `SELECT epoch FROM instance WHERE NOT condemned AND lease_until >= ${sinceOf(which)}`,
   );
   return new Set(rows.map(([epoch]) => int(epoch)));
 }

@@ -144,7 +144,8 @@ class PostgresLedger {
       jobs,
       printInterrupted: ports.printInterrupted,
       submit: (operation) => this.writers.submit(operation),
-      nowMs: () => this.nowMs(),
+      clock: ports.clock ?? databaseClock,
+      databaseClock,
       ready: () => this.ready(),
       everyMs: ports.sweepEveryMs ?? 5_000,
     });

@@ -9,8 +9,11 @@ const MONTHS_AHEAD = 2;
 /** `usage_hour_2026_11`. */
 const tableOfMonth = (ms: number): string => `usage_hour_${utcMonth(ms).replace("-", "_")}`;
 
-/** Makes the partitions of this month and the next ones where they are missing; of earlier ones from `fromMs` on. */
-export async function makeMonths(on: Asking, nowMs: number, fromMs = nowMs): Promise<void> {
+/**
+ * Makes the partitions of this month and the next ones where they are missing; of earlier ones from `fromMs` on. False where
+ * somebody's long transaction kept one from being made.
+ */
+export async function makeMonths(on: Asking, nowMs: number, fromMs = nowMs): Promise<boolean> {
   const months: number[] = [];
   for (let ms = fromMs, ahead = 0; ahead <= MONTHS_AHEAD; ms = nextUtcMonth(ms)) {
     months.push(ms);
@@ -21,22 +24,36 @@ export async function makeMonths(on: Asking, nowMs: number, fromMs = nowMs): Pro
     names,
   ]);
   const made = new Set(rows.map(([name]) => name));
-  for (const ms of months) if (!made.has(tableOfMonth(ms))) await makeMonth(on, ms);
+  for (const ms of months) if (!made.has(tableOfMonth(ms)) && !(await makeMonth(on, ms))) return false;
+  return true;
 }
 
-async function makeMonth(on: Asking, ms: number): Promise<void> {
+/**
+ * What is made here waits for everybody who has the table, a dump of an hour included, and whoever writes a charge meanwhile
+ * waits behind it: longer than a batch takes, and no longer.
+ */
+const WAITS_MS = 100;
+const LOCKED = "55P03";
+
+async function makeMonth(on: Asking, ms: number): Promise<boolean> {
   const from = hourOf(Date.parse(`${utcMonth(ms)}-01T00:00:00Z`));
   const to = hourOf(nextUtcMonth(ms));
   try {
     await askOnce(
       on,
-      `CREATE TABLE IF NOT EXISTS ${tableOfMonth(ms)} PARTITION OF usage_hour FOR VALUES FROM (${from}) TO (${to})`,
+      `DO $$ BEGIN
+         PERFORM set_config('lock_timeout', '${WAITS_MS}ms', true);
+         CREATE TABLE IF NOT EXISTS ${tableOfMonth(ms)} PARTITION OF usage_hour FOR VALUES FROM (${from}) TO (${to});
+       END $$`,
     );
+    return true;
   } catch (error) {
+    const { code = "" } = error as { code?: string };
     // Rows of that month are in `usage_hour_other` already, or another gateway makes it right now: both are fine.
-    if (!EXPECTED.has((error as { code?: string }).code ?? "")) throw error;
+    if (code !== LOCKED && !EXPECTED.has(code)) throw error;
+    return code !== LOCKED;
   }
 }
 
-/** check_violation, duplicate_table, unique_violation (of the catalog), lock_not_available. */
-const EXPECTED = new Set(["23514", "42P07", "23505", "55P03"]);
+/** check_violation, duplicate_table, unique_violation (of the catalog). */
+const EXPECTED = new Set(["23514", "42P07", "23505"]);

@@ -14,7 +14,7 @@ const FOREIGN_LATE_MS = 15 * 60_000;
 export interface UnownedPorts {
   /** Numbers of this process. */
   own: readonly number[];
-  /** By the clock that deadlines were stamped with. */
+  /** As `DeadlineClock` tells it. */
   nowMs: number;
 }
 

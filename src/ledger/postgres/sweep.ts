@@ -15,6 +15,9 @@ const BETWEEN_RUNS_MS = 20;
 /** It looks at every limit, and only while gateways of two versions run is one wrong. */
 const RUNS_BETWEEN_MENDINGS = 12;
 
+/** What keeps a month from being made lasts, and each try is a moment in which charges wait. */
+const RUNS_BETWEEN_MONTHS = 3;
+
 export interface SweepPorts {
   jobs: Jobs;
   on: Asking;
@@ -65,13 +68,15 @@ export function keepSweeping(ports: SweepPorts): Repeating {
     }
   };
   let runs = 0;
+  let monthsAtRun = 0;
   return jobs.every("ledger_sweep", ports.everyMs, async () => {
     await step("ledger_spool", () => ports.settleSpooled());
     await step("ledger_recovery", () => ports.resolveOrphans());
     if (runs++ % RUNS_BETWEEN_MENDINGS === 0) await step("ledger_limits", () => ports.mendLimits());
     const more = await step("ledger_retention", () => deleteExpired(on, ports.nowMs()));
     await step("ledger_instances", () => forgetInstances(on));
-    await step("ledger_months", () => makeMonths(on, ports.nowMs()));
+    if (runs >= monthsAtRun && (await step("ledger_months", () => makeMonths(on, ports.nowMs()))) === false)
+      monthsAtRun = runs + RUNS_BETWEEN_MONTHS;
     if (ports.ready()) ports.swept(ports.nowMs());
     return more === true ? BETWEEN_RUNS_MS : undefined;
   });

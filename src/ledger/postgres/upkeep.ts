@@ -1,5 +1,7 @@
 // What earlier processes left, and what this store asks of each of its gateways: done before the first request, then again
 // and again (money.md §2, §9).
+import { HOUR_MS, MINUTE_MS } from "../../domain/durations.ts";
+import type { Clock } from "../../lib/clock.ts";
 import type { Repeating } from "../../lib/every.ts";
 import type { Jobs } from "../../lib/jobs.ts";
 import type { PostgresStore } from "../../store/postgres.ts";
@@ -12,9 +14,17 @@ import { resolveOrphans } from "../orphans.ts";
 import type { PreviousInstances } from "../previous-instances.ts";
 import { countQuarantined, quarantine } from "../quarantine.ts";
 import { mendRunning } from "../rate-running.ts";
+import { SteadyClock } from "../steady-clock.ts";
 import { readOrphan } from "../read-orphan.ts";
 import type { PrintInterrupted } from "../recovery.ts";
-import { evictGone, evictInstances, type Lease, owningEpochs } from "./lease.ts";
+import {
+  evictGone,
+  evictInstances,
+  type Lease,
+  type Overdue,
+  owningEpochs,
+  RENEWED_AFTER_STEP_MS,
+} from "./lease.ts";
 import { makeMonths } from "./months.ts";
 import { findUnowned } from "./orphans.ts";
 import type { OwnRequests } from "./own-requests.ts";
@@ -32,25 +42,34 @@ interface UpkeepPorts {
   jobs: Jobs;
   printInterrupted: PrintInterrupted;
   submit(operation: MoneyOperation): Promise<unknown>;
-  nowMs(): number;
+  clock: Clock;
+  /** The database's, whatever rows are stamped with. */
+  databaseClock: Clock;
   ready(): boolean;
   /** Between two runs, milliseconds. */
   everyMs: number;
 }
 
+/** Longer than any request runs (`limits.request_timeout_ms`). */
+const DEADLINES_WITHIN_MS = HOUR_MS + MINUTE_MS;
+
 export class Upkeep {
   private readonly firstEpoch: number;
   private sweeping: Repeating | null = null;
+  private readonly deadlines: SteadyClock;
+  private readonly leases: SteadyClock;
 
   constructor(private readonly ports: UpkeepPorts) {
     this.firstEpoch = ports.lease.epoch;
+    this.deadlines = new SteadyClock(ports.clock, DEADLINES_WITHIN_MS);
+    this.leases = new SteadyClock(ports.databaseClock, RENEWED_AFTER_STEP_MS);
   }
 
   /** Ends what earlier processes left, then keeps doing so. */
   async begin(left: ReturnType<PreviousInstances["left"]>): Promise<void> {
-    const { store, on, lease, jobs, pulse } = this.ports;
+    const { store, on, jobs, pulse } = this.ports;
     const { pool } = store;
-    await makeMonths(pool, this.ports.nowMs());
+    await makeMonths(pool, this.ports.clock.nowMs());
     await this.unlessBroken("ledger_spool", () => this.settleSpooled());
     await evictInstances(pool, "returned");
     await evictGone(pool, left.names);
@@ -59,14 +78,14 @@ export class Upkeep {
     this.sweeping = keepSweeping({
       jobs,
       on: pool,
-      nowMs: () => this.ports.nowMs(),
+      nowMs: () => this.ports.clock.nowMs(),
       ready: () => this.ports.ready(),
       swept: (nowMs) => pulse.swept(nowMs),
       everyMs: this.ports.everyMs,
       settleSpooled: () => this.settleSpooled(),
       mendLimits: () => mendRunning(on),
       resolveOrphans: async () => {
-        await evictInstances(pool, lease.mayEvict ? "overdue" : "returned");
+        await evictInstances(pool, this.overdue());
         await this.resolveOrphans();
       },
     });
@@ -86,13 +105,18 @@ export class Upkeep {
     }
   }
 
+  private overdue(): Overdue {
+    const nowMs = this.leases.nowMs(); // each time, so that it knows of a step
+    return this.ports.lease.mayEvict ? { nowMs } : "returned";
+  }
+
   private settleSpooled(): Promise<void> {
-    const { store, on, spool, lease, jobs } = this.ports;
+    const { store, on, spool, jobs } = this.ports;
     return settleSpooled({
       on,
       spool,
       // Before those are evicted: then their requests are anybody's to end.
-      owning: () => owningEpochs(store.pool, lease.mayEvict ? "overdue" : "returned"),
+      owning: () => owningEpochs(store.pool, this.overdue()),
       submit: (operation) => this.ports.submit(operation),
       jobs,
     });
@@ -104,7 +128,7 @@ export class Upkeep {
     const numbers = [this.firstEpoch, lease.epoch];
     await resolveOrphans({
       store: {
-        find: () => findUnowned(pool, { own: numbers, nowMs: this.ports.nowMs() }),
+        find: () => findUnowned(pool, { own: numbers, nowMs: this.deadlines.nowMs() }),
         read: (unowned) => runOnPostgres(pool, readOrphan(unowned, dataKey)),
         submit: (operation) => this.ports.submit(operation),
         quarantine: async (unowned, reason) => {
@@ -113,7 +137,7 @@ export class Upkeep {
         },
         isStoreFailure: refusedByStore,
       },
-      nowMs: () => this.ports.nowMs(),
+      nowMs: () => this.ports.clock.nowMs(),
       printInterrupted,
       alarm: (error) => jobs.failed("ledger_recovery", error),
     });

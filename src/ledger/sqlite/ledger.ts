@@ -1,5 +1,6 @@
 // The ledger on SQLite: one writer connection whose batches are the only way in, so there is one order of everything
 // and nothing about keys, limits or credits is cached (money.md §2, §7). Free reads use the same connection.
+import { HOUR_MS } from "../../domain/durations.ts";
 import { overloaded } from "../../domain/overloaded.ts";
 import { NO_RATE_DEFAULTS, type RateDefaults } from "../../domain/rate-limits.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -34,6 +35,7 @@ import { Refusal } from "../../domain/refusals.ts";
 import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
 import type { UnreadableRecord } from "../unreadable.ts";
 import { oneAtATime } from "../verify/one-at-a-time.ts";
+import { SteadyClock } from "../steady-clock.ts";
 import { auditStore } from "../verify/sqlite/verify.ts";
 import { isStoreFailure, SqliteCommit } from "./commit.ts";
 import { keepSweeping } from "./sweep.ts";
@@ -83,6 +85,7 @@ export async function openSqliteLedger({
     { commit, batches, on, pulse, jobs },
     { store, clock, printInterrupted },
   );
+  const deadlines = new SteadyClock(clock, HOUR_MS + LATE_MS); // no request runs for longer than an hour
   try {
     await resolveUnowned(NO_DEADLINE);
     await mendRunning(on);
@@ -100,7 +103,7 @@ export async function openSqliteLedger({
     isStoreFailure: refusedByStore,
     everyMs: sweepEveryMs,
     mendLimits: () => mendRunning(on),
-    resolveLate: () => resolveUnowned(clock.nowMs() - LATE_MS),
+    resolveLate: () => resolveUnowned(deadlines.nowMs() - LATE_MS),
   });
   return {
     checkKey: (credential) => {

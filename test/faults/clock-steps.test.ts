@@ -1,0 +1,76 @@
+// A clock that somebody sets, as when a machine learns the time late: requests end by the monotonic clock, so that none of them
+// is taken from who runs it (money.md §2, case 39), and what a month once came to stays what it was.
+import { expect, test } from "bun:test";
+import { testClock } from "../support/clock.ts";
+import { hello, startGateway, STORES } from "../support/gateway.ts";
+import { DAY_MS, waitFor } from "../support/wait.ts";
+
+const body = { ...hello("uncounted-1"), max_tokens: 20 };
+
+for (const store of STORES)
+  test(`a clock that is put forward by a day ends no request that runs, on ${store}`, async () => {
+    const clock = testClock();
+    const gateway = await startGateway({ store, clock });
+    const sweptAtMs = (): number => gateway.ledger.pulse().sweptAtMs ?? 0;
+    try {
+      const customer = await gateway.customer();
+      gateway.simulator.behave({ behaviour: { until_well: true } });
+      const key = { "idempotency-key": "put-forward-1" };
+      const running = [
+        gateway.chat(customer, body),
+        gateway.chat(customer, body, key),
+        gateway.stream(customer, body),
+      ];
+      await waitFor(async () => gateway.simulator.bill().length === running.length, "the calls");
+      clock.advance(DAY_MS);
+      const forwardMs = clock.nowMs();
+      await waitFor(async () => sweptAtMs() >= forwardMs, "the upkeep behind the step");
+      gateway.simulator.behaveWell();
+      const replies = await Promise.all(running);
+
+      expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(replies[2]?.text).toEndWith("data: [DONE]\n\n");
+      const records = await Promise.all(
+        gateway.simulator.bill().map(({ request_id: id }) => gateway.request(id ?? "none")),
+      );
+      expect(records.map(({ state, evidence }) => `${state} ${evidence}`)).toEqual(
+        records.map(() => "settled provider_usage"),
+      );
+      const again = await gateway.chat(customer, body, key);
+      expect([again.status, again.text]).toEqual([200, replies[1]?.text ?? ""]);
+      await gateway.assertSound();
+    } finally {
+      await gateway.stop();
+    }
+  }, 90_000);
+
+test("a month that is over keeps its statement, though a clock once went over its end and back", async () => {
+  const clock = testClock();
+  clock.set("2031-01-31T12:00:00Z");
+  const gateway = await startGateway({ store: "sqlite", clock });
+  try {
+    const customer = await gateway.customer();
+    const spend = async (times: number): Promise<void> => {
+      for (let time = 0; time < times; time++)
+        expect((await gateway.chat(customer, hello("uncounted-1"))).status).toBe(200);
+    };
+    const january = async (): Promise<object> => {
+      const path = `/statement?org=${customer.organizationId}&month=2031-01`;
+      const { made_at: _, ...stated } = (await gateway.admin("GET", path)).json;
+      return stated;
+    };
+    await spend(3);
+    clock.advance(2 * DAY_MS);
+    await spend(4);
+    clock.advance(-2 * DAY_MS);
+    await spend(5);
+    clock.set("2031-02-03T00:00:00Z");
+    const stated = await january();
+    for (const times of [1, 7, 20]) {
+      await spend(times);
+      expect(await january()).toEqual(stated);
+    }
+  } finally {
+    await gateway.stop();
+  }
+});

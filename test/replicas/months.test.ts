@@ -1,0 +1,53 @@
+// The turn of a month while somebody reads for long, as a dump does: the month to come is made once it can be, and no request
+// stands behind its making meanwhile.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import pg from "pg";
+import { hello, startGateway, type TestGateway } from "../support/gateway.ts";
+import { waitFor } from "../support/wait.ts";
+
+let gateway: TestGateway;
+let reader: pg.Client;
+beforeAll(async () => {
+  let url = "";
+  gateway = await startGateway({
+    store: "postgres",
+    configure: ({ databaseUrl }) => {
+      url = databaseUrl ?? "";
+    },
+  });
+  reader = new pg.Client({ connectionString: url });
+  await reader.connect();
+});
+afterAll(async () => {
+  await reader.end();
+  await gateway.stop();
+});
+
+test("nobody's request waits behind the making of a month that a long read keeps from being made", async () => {
+  const months = async (): Promise<string[]> =>
+    (
+      await reader.query<{ name: string }>(
+        "SELECT relname AS name FROM pg_class WHERE relname ~ '^usage_hour_\\d' AND relkind = 'r' ORDER BY 1",
+      )
+    ).rows.map(({ name }) => name);
+  const all = await months();
+  const last = all.at(-1) ?? "none";
+  await reader.query(`DROP TABLE ${last}`); // as before the turn of its month
+  const sweptAtMs = (): number => gateway.ledger.pulse().sweptAtMs ?? 0;
+  const customer = await gateway.customer();
+  await reader.query("BEGIN");
+  await reader.query("SELECT count(*) FROM usage_hour");
+  const fromMs = sweptAtMs();
+  let [slowestMs, rounds, seen] = [0, 0, fromMs];
+  while (rounds < 3) {
+    const beganMs = performance.now();
+    expect((await gateway.chat(customer, hello())).status).toBe(200);
+    slowestMs = Math.max(slowestMs, performance.now() - beganMs);
+    if (sweptAtMs() !== seen) [rounds, seen] = [rounds + 1, sweptAtMs()];
+  }
+  expect(await months()).toEqual(all.slice(0, -1));
+  expect(slowestMs).toBeLessThan(1_000);
+  await reader.query("COMMIT");
+  await waitFor(async () => (await months()).includes(last), "the month");
+  await gateway.assertSound();
+}, 90_000);
