@@ -279,8 +279,7 @@ function isForGood(error: unknown): error is Stripe.errors.StripeError {
 /** Stripe's messages name no secret: an invalid key is printed with all but its last characters starred out. */
 function failureOf(error: unknown): ServiceFailure {
   if (error instanceof ServiceFailure) return error;
-  const said = messageOf(error);
-  return new ServiceFailure(`Stripe did not take the call: ${said}`);
+  return new ServiceFailure(`Stripe did not take the call: ${messageOf(error)}`);
 }
 
 function centsOf({ amount }: PaymentOrder): number {

@@ -2,6 +2,8 @@
 // cursor that no page gave is refused (hardening.md 142). Generated over the contract, so that a new list is in it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { AppRoute } from "../../src/api/client.ts";
+import { byItself } from "../../src/domain/actor.ts";
+import { endExpiredKeys } from "../../src/registry/key-life.ts";
 import { appRoutes } from "../support/endpoints.ts";
 import { startReceiver } from "../alerts/receiver.ts";
 import { type Paying, startPaying } from "../payments/paying.ts";
@@ -157,6 +159,8 @@ describe.each(["sqlite", "postgresql"] as const)("on %s", (store) => {
     expect(await may("OTHER_MODEL")).toEqual(unbound.map(({ id }) => id));
     const { revoked, expired } = await owner.app("GET /orgs/{org}/keys", { org });
     expect([revoked, expired]).toEqual([1, 1]);
+    // Else the job that does it may write its line of the audit log between two reads of the tests below.
+    await endExpiredKeys(gateway.ledger, byItself("expiry"));
   });
 
   interface List {

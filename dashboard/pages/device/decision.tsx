@@ -1,9 +1,9 @@
 // Which terminal asks, what it would get, and the two answers.
-import { Alert, Button, Group, Stack, Table } from "@mantine/core";
+import { Button, Group, Stack, Table } from "@mantine/core";
 import { useChange } from "../../api/change.ts";
 import type { Answer } from "../../api/routes.ts";
+import { Caution } from "../../components/caution.tsx";
 import { Time } from "../../components/figures.tsx";
-import { Icon } from "../../components/icon.tsx";
 import { Failure } from "../../components/states.tsx";
 import { deviceTexts as words } from "./texts.ts";
 
@@ -40,14 +40,7 @@ export function Decision({ of, onDecided, onBack }: DecisionProps) {
           ))}
         </Table.Tbody>
       </Table>
-      <Alert
-        color="yellow"
-        variant="light"
-        icon={<Icon name="warning" />}
-        styles={{ icon: { color: "var(--mantine-color-text)" } }}
-      >
-        {words.onlyYours}
-      </Alert>
+      <Caution>{words.onlyYours}</Caution>
       {error !== null && <Failure error={error} />}
       <Group justify="space-between" gap="xs">
         <Button variant="default" onClick={onBack}>

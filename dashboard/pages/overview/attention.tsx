@@ -1,8 +1,8 @@
 // What needs a look, each line a link to the very thing.
-import { Alert, Button, Stack } from "@mantine/core";
+import { Button, Stack } from "@mantine/core";
 import { useState } from "react";
 import type { Answer } from "../../api/routes.ts";
-import { Icon } from "../../components/icon.tsx";
+import { Caution } from "../../components/caution.tsx";
 import { formatCount } from "../../format/count.ts";
 import { readableTimes } from "../../format/time.ts";
 import { useMembership } from "../../membership.tsx";
@@ -35,13 +35,7 @@ export function Attention({ org, of: { attention, unusual } }: { org: string; of
   if (attention.length === 0 && unusual === null) return null;
   const shown = all ? attention : attention.slice(0, SHOWN);
   return (
-    <Alert
-      color="yellow"
-      variant="light"
-      title={words.attention}
-      icon={<Icon name="warning" />}
-      styles={{ title: { color: "var(--mantine-color-text)" }, icon: { color: "var(--mantine-color-text)" } }}
-    >
+    <Caution title={words.attention}>
       <Stack gap={4}>
         {unusual !== null && <UnusualDay org={org} of={unusual} />}
         {shown.map(({ kind, target, search, text }) => (
@@ -68,6 +62,6 @@ export function Attention({ org, of: { attention, unusual } }: { org: string; of
           </Button>
         )}
       </Stack>
-    </Alert>
+    </Caution>
   );
 }

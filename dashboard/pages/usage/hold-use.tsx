@@ -1,12 +1,12 @@
 // How much of what was held is charged, by key and model, with the output maximum that would do, and the keys that running holds
 // alone keep from working. Stands on Usage, and for one key wherever that is shown.
-import { Alert, Group, Stack, Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
 import type { Answer } from "../../api/routes.ts";
+import { Caution } from "../../components/caution.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Money } from "../../components/figures.tsx";
-import { Icon } from "../../components/icon.tsx";
 import { ButtonLink, Link } from "../../components/link.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
@@ -59,12 +59,7 @@ export function HoldUse({ org, asked }: HoldUseProps) {
 }
 
 const Blocked = ({ org, of }: { org: string; of: Holds["blocked"][number] }) => (
-  <Alert
-    color="yellow"
-    variant="light"
-    icon={<Icon name="warning" />}
-    styles={{ icon: { color: "var(--mantine-color-text)" } }}
-  >
+  <Caution>
     <Group gap="xs">
       <Text size="sm" className="name">
         <b>{words.blocked(of.key.name, formatMoney(of.held_usd))}</b>
@@ -74,7 +69,7 @@ const Blocked = ({ org, of }: { org: string; of: Holds["blocked"][number] }) => 
         {words.raise}
       </ButtonLink>
     </Group>
-  </Alert>
+  </Caution>
 );
 
 function columnsOf(org: string, asked: Record<string, string>): Column<Row>[] {

@@ -1,15 +1,15 @@
 // Requests whose record is damaged: their credits stay held until an operator has charged or released them.
-import { Alert, Button, Checkbox, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Checkbox, Stack, Text, TextInput } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useChange } from "../../../api/change.ts";
 import { moreOf, readPages } from "../../../api/read.ts";
 import type { Row } from "../../../api/routes.ts";
 import { AmountField } from "../../../components/amount-field.tsx";
+import { Caution } from "../../../components/caution.tsx";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { FormDialog } from "../../../components/dialogs.tsx";
 import { ExactMoney, Time } from "../../../components/figures.tsx";
-import { Icon } from "../../../components/icon.tsx";
 import { Link } from "../../../components/link.tsx";
 import { Section } from "../../../components/page.tsx";
 import { Failure } from "../../../components/states.tsx";
@@ -35,14 +35,9 @@ export function Quarantine() {
     <>
       {rows.length > 0 && (
         <Section title={words.title}>
-          <Alert
-            color="yellow"
-            variant="light"
-            icon={<Icon name="warning" />}
-            styles={{ icon: { color: "var(--mantine-color-text)" } }}
-          >
+          <Caution>
             <Text size="sm">{words.help}</Text>
-          </Alert>
+          </Caution>
           <DataTable
             label={words.title}
             rows={rows}
