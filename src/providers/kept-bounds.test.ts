@@ -109,7 +109,7 @@ const ROWS: Record<string, () => number> = {
     });
   },
   "ends of a message": () => {
-    const events = new NativeEvents(() => "");
+    const events = new NativeEvents("req_1", () => "");
     return grown(events, (n) => {
       const told = { delta: { [`m${n}`]: long(n) } };
       events.shown({ event: "message_delta", data: JSON.stringify(told), told });

@@ -8,6 +8,7 @@ import type { AnswerFigures, AnswerHead } from "../format.ts";
 import { sealedState, UNSIGNED } from "../../../domain/carried-state.ts";
 import { citationOf } from "./citation.ts";
 import { usageOfMessage } from "./message-usage.ts";
+import { NamedCalls } from "./named-calls.ts";
 import { STOP_REASONS } from "./stop-reason.ts";
 
 /** The id of a message: the request's digits under another name (surfaces.md §2). */
@@ -23,15 +24,18 @@ export function printMessage(head: AnswerHead, answer: Answer, { usage, gateway 
   };
   const told = usageOfMessage(usage);
   const body = answer.native
-    ? asTold(answer.native, { ...ours, usage: told })
+    ? asTold(answer.native, { ...ours, usage: told }, new NamedCalls(head.requestId))
     : { ...ours, ...partsOf(answer), usage: told };
   return `${wireJson(body).slice(0, -1)},"gateway":${gateway}}`;
 }
 
-/** The vendor's body with these members in it; what it tells of usage beside ours stays. */
-function asTold(told: JsonObject, ours: { usage: object }): object {
+/** The vendor's body with these members in it; what it tells of usage beside ours stays, and so does each block but a call without an id. */
+function asTold(told: JsonObject, ours: { usage: object }, calls: NamedCalls): object {
   const usage = typeof told.usage === "object" ? { ...told.usage, ...ours.usage } : ours.usage;
-  return { ...told, ...ours, usage, gateway: undefined }; // ours stands last
+  const content = Array.isArray(told.content)
+    ? told.content.map((block: unknown) => (isJsonObject(block) ? calls.named(block) : block))
+    : told.content;
+  return { ...told, content, ...ours, usage, gateway: undefined }; // ours stands last
 }
 
 function partsOf({ choices: [choice] }: Answer): object {

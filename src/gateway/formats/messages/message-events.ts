@@ -95,7 +95,7 @@ export class MessageEvents implements StreamPrinter {
 
   private native(native: NativePart): string {
     const { event, told } = native;
-    this.theirs ??= new NativeEvents((name, text) => this.event(name, wireLine(text)));
+    this.theirs ??= new NativeEvents(this.head.requestId, (name, text) => this.event(name, wireLine(text)));
     if (event === "message_start") {
       const { gateway } = this;
       if (gateway === null) return ""; // some upstreams begin twice

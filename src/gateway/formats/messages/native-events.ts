@@ -2,6 +2,7 @@
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { NativeEvent } from "../../../providers/provider.ts";
+import { NamedCalls } from "./named-calls.ts";
 
 /** A name that cannot end its line. */
 const NAME = /^[a-z_.]{1,64}$/;
@@ -26,7 +27,15 @@ export class NativeEvents {
   private lastCharacters = 0;
   private blocks = 0;
 
-  constructor(private readonly print: (event: string, data: string) => string) {}
+  private readonly calls: NamedCalls;
+
+  /** `requestId`: of it the ids are made that the upstream left out. */
+  constructor(
+    requestId: string,
+    private readonly print: (event: string, data: string) => string,
+  ) {
+    this.calls = new NamedCalls(requestId);
+  }
 
   /** The first event with our names and the receipt without cost. */
   start(
@@ -49,7 +58,7 @@ export class NativeEvents {
       case "content_block_start":
         if (this.open.has(placeOf(told))) return "";
         this.open.set(placeOf(told), this.blocks++);
-        return this.placed(native);
+        return this.placed(this.named(native));
       case "content_block_stop": {
         const text = this.open.has(placeOf(told)) ? this.placed(native) : "";
         this.open.delete(placeOf(told));
@@ -83,6 +92,16 @@ export class NativeEvents {
     this.open.set(placeOf(native.told), index);
     const start = wireJson({ type: "content_block_start", index, content_block: block });
     return this.print("content_block_start", start) + this.placed(native);
+  }
+
+  /** A block that begins, with an id by which its call is answered. */
+  private named(native: NativeEvent): NativeEvent {
+    const { content_block: block } = native.told;
+    if (!isJsonObject(block)) return native;
+    const named = this.calls.named(block);
+    if (named === block) return native;
+    const told = { ...native.told, content_block: named };
+    return { ...native, told, data: wireJson(told) };
   }
 
   /** As it came, under our index. */

@@ -9,6 +9,7 @@ import { Failure } from "../../../providers/failure.ts";
 import { NativeReader } from "../../../providers/native.ts";
 import type { Part } from "../../../providers/provider.ts";
 import { goneWrong, oddStep } from "../odd-events.fixtures.ts";
+import { printMessage } from "./message-body.ts";
 import { MessageEvents } from "./message-events.ts";
 
 const HEAD = { requestId: `req_${"0".repeat(32)}`, created: 1, model: "m-1" };
@@ -21,6 +22,7 @@ const USAGE = {
   cacheWriteTokens: 0,
 };
 
+const MESSAGE = { id: "msg_1", content: [], usage: { input_tokens: 3, output_tokens: 1 } };
 const block = (index: number, begins: object, deltas: object[]): object[] => [
   { type: "content_block_start", index, content_block: begins },
   ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
@@ -29,7 +31,7 @@ const block = (index: number, begins: object, deltas: object[]): object[] => [
 const THEIRS = [
   {
     type: "message_start",
-    message: { id: "msg_1", content: [], usage: { input_tokens: 3, output_tokens: 1 } },
+    message: MESSAGE,
   },
   ...block(0, { type: "thinking", thinking: "", signature: "" }, [
     { type: "thinking_delta", thinking: "Thought." },
@@ -107,4 +109,39 @@ test("whatever its events count, name or tell twice, a strict client reads them,
     }),
     { numRuns: 1000 },
   );
+});
+
+test("each call can be answered: it has an id that no other one has, streamed and whole alike", () => {
+  const call = { type: "tool_use", name: "look", input: {} };
+  const content = [
+    call,
+    { ...call, id: "toolu_1" },
+    { ...call, id: "toolu_1" },
+    { ...call, id: "" },
+    { type: "text", text: "Hi" },
+  ];
+  const told = { ...MESSAGE, content } as JsonObject;
+  const answer = { choices: [], usage: null, upstreamId: null, native: told };
+  const whole = JSON.parse(printMessage(HEAD, answer, { usage: USAGE, gateway: GATEWAY })) as JsonObject;
+  const theirs = [
+    { type: "message_start", message: MESSAGE },
+    ...content.flatMap((one, index) => block(index, one, [])),
+    { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 9 } },
+  ];
+  const stream = new MessageEvents(HEAD, false);
+  let raw = stream.begin(GATEWAY);
+  for (const part of heardOf(theirs.map((event) => JSON.stringify(event))) ?? [])
+    if (part.type !== "usage" && part.type !== "finish") raw += stream.part(part);
+  raw += stream.end(0, "stop", { usage: USAGE, gateway: GATEWAY });
+  const begun = raw
+    .split("\n\n")
+    .slice(0, -1)
+    .map(readEvent)
+    .flatMap(({ content_block: one }) => (one === undefined ? [] : [one as JsonObject]));
+  expect(begun).toEqual(whole["content"] as JsonObject[]);
+  const ids = begun.slice(0, 4).map(({ id }) => id);
+  expect(ids[1]).toBe("toolu_1");
+  expect(new Set(ids).size).toBe(4);
+  for (const id of ids) expect(id).toMatch(/^toolu_\w+$/);
+  expect(begun[4]).toEqual({ type: "text", text: "Hi" });
 });
