@@ -144,16 +144,16 @@ export async function inviteTo(
     after: { email: asked.email, role: asked.organizationId === null ? "operator" : asked.role },
   });
   const link = linkTo("invitation", { url: rooms.site.url, token: made.token });
-  return { ...(await printOne(rooms, invitation)), link, mail: await mailed(rooms, made, link) };
+  return { ...(await printOne(rooms, invitation)), link, mail: await mailed(rooms, made) };
 }
 
-/** It is made, and its link will be shown, whatever becomes of the mail. */
+/** It is made, and a link to it will be shown, whatever becomes of the mail. */
 async function mailed(
-  { sendMail: send, people, reports }: Rooms,
-  { invitation, timesToday }: MadeInvitation,
-  link: string,
+  { sendMail: send, people, reports, site }: Rooms,
+  { invitation, timesToday, mailedToken: token }: MadeInvitation,
 ): Promise<MailOutcome | null> {
   if (send === null) return null;
+  const link = linkTo("invitation", { url: site.url, token });
   const { id, email: to, role, organizationId: org, invitedBy, expiresAtMs, createdAtMs: atMs } = invitation;
   const [inviter] = await people.persons([invitedBy]);
   const organization = org === null ? null : ((await organizationNamed(reports.sql, org))?.name ?? org);

@@ -69,10 +69,11 @@ function mailOf({ mail }: Config, on: AlertsOn): MailPorts | null {
   const mailer = new Mailer(mail, (error) => on.jobs.failed("alerts_mail", error));
   return {
     send: (message) => mailer.send(message),
-    isMember: async (organizationId, address) => {
+    standing: async (organizationId, address) => {
       const people = await on.people();
       const person = await people.personNamed(address);
-      return person !== null && (await people.membership(organizationId, person.id)) !== null;
+      if (person === null || (await people.membership(organizationId, person.id)) === null) return "stranger";
+      return person.proven ? "member" : "unproven";
     },
     pageOf: (organizationId) => `${on.dashboardUrl()}/o/${organizationId}/alerts`,
   };

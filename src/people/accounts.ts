@@ -18,6 +18,7 @@ const personOf = (row: UserRow): Person => ({
   email: row.email,
   operator: row.operator === true,
   twoFactor: row.twoFactorEnabled === true,
+  proven: row.emailVerified === true,
   createdAtMs: msOf(row.createdAt),
 });
 

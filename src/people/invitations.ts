@@ -3,7 +3,7 @@
 import { DAY_MS } from "../domain/durations.ts";
 import { createHash, randomBytes } from "node:crypto";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
-import type { Invitation, People } from "./people.ts";
+import type { Invitation, MadeInvitation, People } from "./people.ts";
 import type { Role } from "../domain/roles.ts";
 import { mayInvite, OPERATORS } from "./authority.ts";
 import { alreadyMember, MEMBERS_MAX, tooManyMembers } from "./memberships.ts";
@@ -21,7 +21,8 @@ const A_DAY_MAX = 500;
 export const tokenDigest = (token: string): string => createHash("sha256").update(token).digest("base64url");
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
-type Kept = Pick<People, "invite" | "invitations" | "withdrawInvitation"> & {
+type Kept = Pick<People, "invitations" | "withdrawInvitation"> & {
+  invite(invitation: Parameters<People["invite"]>[0]): Promise<Omit<MadeInvitation, "mailedToken">>;
   open(token: string): Promise<Invitation>;
   /** True for the one caller whose acceptance counts, while who sent it may still give its role. */
   close(token: string): Promise<boolean>;

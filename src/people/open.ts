@@ -15,6 +15,7 @@ import { resets } from "./resets.ts";
 import { usageViews } from "./usage-views.ts";
 import { alreadyMember, memberships } from "./memberships.ts";
 import { operators } from "./operators.ts";
+import { mailedToken, readInvitationToken } from "./mailed-token.ts";
 import { organizationRules } from "./organization-rules.ts";
 import { addressProven } from "./proven-address.ts";
 import { openSignIn, passkeyHost, type SignIn, type SignInOptions } from "./sign-in.ts";
@@ -65,7 +66,10 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
     ...organizationRules(on.records),
     ...usageViews(on),
     ...answers(on, clock),
-    invite: kept.invite,
+    async invite(invitation) {
+      const made = await kept.invite(invitation);
+      return { ...made, mailedToken: mailedToken(secret, made.token) };
+    },
     invitations: kept.invitations,
     withdrawInvitation: kept.withdrawInvitation,
     handle: (request, visitor, requestId) =>
@@ -81,14 +85,15 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
     }),
     sessionOf: (visitor) => sessionOf(on, visitor),
     welcome: welcome(on, { secret, clock, slowDown }),
-    async invitation(token) {
-      const invitation = await kept.open(token);
+    async invitation(given) {
+      const invitation = await kept.open(readInvitationToken(secret, given).token);
       return { invitation, hasAccount: (await on.internal.findUserByEmail(invitation.email)) !== null };
     },
-    async accept(token, { account, visitor }) {
+    async accept(given, { account, visitor }) {
       slowDown(visitor);
+      const { token, mailed } = readInvitationToken(secret, given);
       const invitation = await kept.open(token);
-      const arrival = await arrive(on, { account, visitor, invitation }, { kept, members, token });
+      const arrival = await arrive(on, { account, visitor, invitation, mailed }, { kept, members, token });
       const { organizationId, role } = invitation;
       try {
         if (organizationId === null) await on.internal.updateUser(arrival.person.id, { operator: true });
@@ -119,10 +124,15 @@ interface Taking {
 /** Accepts as who is signed in with the invited address, or makes the account. */
 async function arrive(
   on: SignIn,
-  by: { account: { name: string; password: string } | null; visitor: Visitor; invitation: Invitation },
+  by: {
+    account: { name: string; password: string } | null;
+    visitor: Visitor;
+    invitation: Invitation;
+    mailed: boolean;
+  },
   { kept, members, token }: Taking,
 ): Promise<Arrival> {
-  const { account, visitor, invitation } = by;
+  const { account, visitor, invitation, mailed } = by;
   const { email, organizationId } = invitation;
   const signedIn = await sessionOf(on, visitor);
   if (account === null) {
@@ -143,8 +153,8 @@ async function arrive(
   if (!(await kept.close(token))) throw notOpen();
   try {
     const [inviter] = await persons(on).persons([invitation.invitedBy]);
-    // Who invites sees the link; only of an operator it is known that they pass it on.
-    const proven = inviter?.operator === true;
+    // Who invites sees a link, too; only of an operator it is known that they pass it on.
+    const proven = mailed || inviter?.operator === true;
     const person = await createAccount(on, { ...account, email, operator: false, proven }, "account");
     return { person, cookies: await signInWith(on, { email, password: account.password }, visitor) };
   } catch (error) {

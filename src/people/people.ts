@@ -8,6 +8,8 @@ export interface Person {
   email: string;
   operator: boolean;
   twoFactor: boolean;
+  /** The address is theirs, for all that is known (`proven-address.ts`). */
+  proven: boolean;
   createdAtMs: number;
 }
 
@@ -83,7 +85,10 @@ interface OrganizationRules {
 
 export interface MadeInvitation {
   invitation: Invitation;
+  /** For whoever invites. */
   token: string;
+  /** For the mail alone: whoever comes with it has proven the address. */
+  mailedToken: string;
   /** How often the organization has invited this address within a day, this time included. */
   timesToday: number;
 }

@@ -1,6 +1,6 @@
 // Whose an account is that somebody made of another one's address: whoever invites sees the link, and an organization's owner is
-// a customer. Such an address is proven by a company's word for it, or by a link for a new password, which operators send there;
-// what was set up before then is whoever's it was, and ends.
+// a customer. Such an address is proven by the link of the invitation's mail (`mailed-token.ts`), by a company's word for it, or
+// by a link for a new password, which operators send there; what was set up before the latter two is whoever's it was, and ends.
 import type { PeopleStore } from "./store.ts";
 
 /** Whether nobody has proven yet that the account's address is theirs. `?1` is the person. */

@@ -85,6 +85,7 @@ export interface UserRow {
   email: string;
   operator: boolean | null;
   twoFactorEnabled: boolean | null;
+  emailVerified: boolean;
   createdAt: Date | string;
 }
 

@@ -48,7 +48,11 @@ const invite = (email: string) =>
 const opens = async (link: string | null) =>
   (await new Browser(gateway.url).try("POST /invitations/show", {}, { token: tokenOf(link) })).status === 200;
 
-test("an invitation is one mail with the link that the dialog shows, who sends it, and where to", async () => {
+/** The link in the text of a mail. */
+const linkIn = (text: string | undefined): string =>
+  /https:\/\/gate\.example\/\S+#token=\S+/.exec(text ?? "")?.[0] ?? "no link";
+
+test("an invitation is one mail with a link, who sends it, and where to; the dialog shows a link, too", async () => {
   const made = await invite("bob@elsewhere.example");
   expect(made.mail).toEqual({ state: "sent", reason: null });
   expect(made.link).toStartWith("https://gate.example/invitation#token=");
@@ -57,12 +61,45 @@ test("an invitation is one mail with the link that the dialog shows, who sends i
   expect(mail).toMatchObject({ from: "gate@gate.example", to: ["bob@elsewhere.example"] });
   expect(mail?.headers.get("Subject")).toBe("You are invited to an organization");
   expect(mail?.text).toStartWith("ada@acme.example invites you to the organization ");
-  expect(mail?.text).toContain(` as developer.\r\n\r\nAccept it here: ${made.link}\r\n`);
-  expect(await opens(made.link)).toBe(true);
+  expect(mail?.text).toContain(` as developer.\r\n\r\nAccept it here: ${made.link}.`);
+  expect([await opens(made.link), await opens(linkIn(mail?.text))]).toEqual([true, true]);
   const operator = await root.app("POST /operator/people", {}, { email: "carol@elsewhere.example" });
   expect(operator.mail).toEqual({ state: "sent", reason: null });
   expect(server.arrived[1]?.text).toStartWith("root@example.com invites you to operate this gateway.");
   expect(server.arrived[1]?.text).toContain(operator.link ?? "no link");
+});
+
+test("who comes by the mail's link has proven the address; who comes by the link that was shown may be anybody", async () => {
+  const mailbox = async (email: string, link: string | null): Promise<string> => {
+    const account = { name: "Somebody", password: "a password of theirs" };
+    const token = tokenOf(link);
+    await new Browser(gateway.url).app("POST /invitations/accept", {}, { token, account });
+    const asked = { kind: "mail", name: email, target: email };
+    const { status, json } = await ada.try("POST /orgs/{org}/alerts/channels", org(), asked);
+    return status === 201 ? "written to" : json.error.message;
+  };
+  const shown = await invite("shown@elsewhere.example");
+  expect(await mailbox("shown@elsewhere.example", shown.link)).toContain(
+    "must be proven by its member first",
+  );
+  const forged = await invite("forged@elsewhere.example");
+  expect(await mailbox("forged@elsewhere.example", `${forged.link}.${"A".repeat(43)}`)).toContain(
+    "must be proven",
+  );
+  await invite("mailed@elsewhere.example");
+  const link = linkIn(server.arrived.at(-1)?.text);
+  expect(await mailbox("mailed@elsewhere.example", link)).toBe("written to");
+  // A link for a new password goes to the address as well.
+  const { data } = await root.app("GET /operator/people", {}, undefined, "?search=shown%40elsewhere");
+  const { link: reset } = await root.app(
+    "POST /operator/people/{person}/reset",
+    { person: data[0]?.person.id ?? "" },
+    {},
+  );
+  const body = { token: tokenOf(reset), password: "a new password" };
+  await new Browser(gateway.url).app("POST /reset", {}, body);
+  const again = { kind: "mail", name: "Again", target: "shown@elsewhere.example" };
+  expect((await ada.try("POST /orgs/{org}/alerts/channels", org(), again)).status).toBe(201);
 });
 
 test("what the mail server refuses is told, and the link opens all the same", async () => {

@@ -9,11 +9,14 @@ import type { SendMail } from "./message.ts";
 
 export interface MailPorts {
   send: SendMail;
-  /** Whether somebody with this address is a member now. */
-  isMember(organizationId: string, address: string): Promise<boolean>;
+  /** Whether somebody with this address is a member now, and has proven that it is theirs (`people/proven-address.ts`). */
+  standing(organizationId: string, address: string): Promise<"member" | "unproven" | "stranger">;
   /** Where people see the organization's alerts. */
   pageOf(organizationId: string): string;
 }
+
+const UNPROVEN =
+  "must be proven by its member first: by the link in the mail of an invitation, by company sign-in, or by a link for a new password";
 
 /** Throws `TargetRefusal`. */
 export async function readRecipient(
@@ -23,8 +26,9 @@ export async function readRecipient(
   const address = text.trim().toLowerCase();
   if (mail === null) throw new TargetRefusal("cannot be a mail address: this gateway sends no mail");
   if (!isMailAddress(address)) throw new TargetRefusal("must be a mail address like ada@example.com");
-  if (!(await mail.isMember(organizationId, address)))
-    throw new TargetRefusal("must be the address of a member of the organization");
+  const standing = await mail.standing(organizationId, address);
+  if (standing === "stranger") throw new TargetRefusal("must be the address of a member of the organization");
+  if (standing === "unproven") throw new TargetRefusal(UNPROVEN);
   return address;
 }
 
@@ -39,8 +43,10 @@ export async function sendByMail(
   if (mail === null) return not("failed", "This gateway sends no mail at present.");
   if (!isMailAddress(target)) return not("refused", "The address is damaged; make a new channel.");
   try {
-    if (!(await mail.isMember(organizationId, target)))
+    const standing = await mail.standing(organizationId, target);
+    if (standing === "stranger")
       return not("refused", "Nobody with this address is a member of the organization any more.");
+    if (standing === "unproven") return not("refused", `The address ${UNPROVEN}.`);
   } catch {
     return not("failed", "It could not be read who is a member.");
   }
