@@ -10,6 +10,7 @@ import { errorKind, toldAway } from "../store/postgres-error.ts";
 import { keepingSettings } from "../store/postgres-session.ts";
 import { openedFrom, privateFile } from "../store/private-file.ts";
 import { closeSqlite } from "../store/sqlite-connection.ts";
+import { isStoreFailure } from "../store/sqlite-error.ts";
 
 const SCHEMA = "people";
 
@@ -28,7 +29,7 @@ export interface PeopleStore {
   alone<T>(work: () => Promise<T>): Promise<T>;
   /** Connections that the database has ended or lost, so far. */
   losses(): number;
-  /** Whether the database cannot be asked right now. */
+  /** Whether the database cannot be asked right now, or takes no writes. */
   away(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -62,12 +63,34 @@ function openFile(dataDir: string): PeopleStore {
     // The data directory belongs to one process.
     alone: (work) => work(),
     losses: () => 0,
-    away: async () => false,
+    away: async () => takesNoWrites(database),
     close: async () => {
-      database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      foldLog(database);
       closeSqlite(database);
     },
   };
+}
+
+/** Where there is no room for it the log stays beside its file, and whoever opens that next reads both. */
+function foldLog(database: Database): void {
+  try {
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch (error) {
+    if (!isStoreFailure(error)) throw error;
+  }
+}
+
+/** On a full disk, or where the file may not be written: it is asked to keep the number that it has. */
+function takesNoWrites(database: Database): boolean {
+  try {
+    const [{ user_version: kept = 0 } = {}] = database.query("PRAGMA user_version").all() as {
+      user_version?: number;
+    }[];
+    database.run(`PRAGMA user_version = ${kept}`);
+    return false;
+  } catch (error) {
+    return isStoreFailure(error);
+  }
 }
 
 async function openSchema(connectionString: string): Promise<PeopleStore> {
@@ -112,8 +135,8 @@ async function openSchema(connectionString: string): Promise<PeopleStore> {
 
 async function isAway(pool: import("pg").Pool): Promise<boolean> {
   try {
-    await pool.query("SELECT 1");
-    return false;
+    const { rows } = await pool.query<{ transaction_read_only: string }>("SHOW transaction_read_only");
+    return rows[0]?.transaction_read_only !== "off";
   } catch (error) {
     return errorKind(error) === "store";
   }

@@ -2,17 +2,7 @@
 // and an audit that finds what is planted.
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import {
-  appendFileSync,
-  chmodSync,
-  closeSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FORMATS } from "../../src/gateway/formats/formats.ts";
@@ -23,6 +13,7 @@ import { openSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite.ts";
 import { testClock } from "../support/clock.ts";
+import { fillDisk } from "../support/fill-disk.ts";
 import { placeMigratedStore } from "../support/migrated-store.ts";
 import { reads } from "../support/wait.ts";
 import { ledgerConformance } from "./conformance.ts";
@@ -521,20 +512,4 @@ function failingCommits(
       away = false;
     },
   };
-}
-
-/** Writes until nothing fits any more. */
-function fillDisk(path: string): void {
-  const file = openSync(path, "w");
-  try {
-    for (const piece of [1024 * 1024, 4096]) {
-      try {
-        for (;;) writeSync(file, new Uint8Array(piece));
-      } catch {
-        // full for pieces of this size
-      }
-    }
-  } finally {
-    closeSync(file);
-  }
 }

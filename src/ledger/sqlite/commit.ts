@@ -1,9 +1,9 @@
 // One batch as one SQLite transaction: changes of the operator, then load, decide, write (money.md §7). A COMMIT that fails
 // leaves its outcome unknown: durable or not, nobody knows before the store was reopened.
-import { SQLiteError } from "bun:sqlite";
 import type { Clock } from "../../lib/clock.ts";
 import { crashPoint } from "../../lib/crash-point.ts";
 import type { SqliteStore } from "../../store/sqlite.ts";
+import { isDiskFull, isStoreFailure } from "../../store/sqlite-error.ts";
 import type { Trace, Writer } from "../commit/group-commit.ts";
 import { type Committed, UnknownCommit } from "../commit/unknown-commit.ts";
 import { decide } from "../decide/decide.ts";
@@ -16,8 +16,6 @@ import { SqliteConnection } from "./connection.ts";
 
 /** Transactions per boot that stay apart from those of every other boot. */
 const TRANSACTIONS_PER_EPOCH = 1_000_000_000;
-
-const STORE_FAILURES = /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|BUSY|NOMEM|PROTOCOL|LOCKED)/;
 
 interface Applied {
   outcomes: Committed<Outcome>[];
@@ -168,9 +166,3 @@ function crashAfter(operations: readonly Operation[]): void {
     if (kind === "settle" || kind === "void") crashPoint("after_commit2");
   }
 }
-
-const isDiskFull = (error: unknown): boolean => error instanceof SQLiteError && error.code === "SQLITE_FULL";
-
-/** Whether SQLite itself failed, rather than one statement of the batch. */
-export const isStoreFailure = (error: unknown): boolean =>
-  error instanceof SQLiteError && STORE_FAILURES.test(error.code ?? "");

@@ -37,7 +37,8 @@ import type { UnreadableRecord } from "../unreadable.ts";
 import { oneAtATime } from "../verify/one-at-a-time.ts";
 import { SteadyClock } from "../steady-clock.ts";
 import { auditStore } from "../verify/sqlite/verify.ts";
-import { isStoreFailure, SqliteCommit } from "./commit.ts";
+import { isStoreFailure } from "../../store/sqlite-error.ts";
+import { SqliteCommit } from "./commit.ts";
 import { keepSweeping } from "./sweep.ts";
 
 export interface SqliteLedgerPorts {

@@ -1,0 +1,12 @@
+// What an error of SQLite means: one statement was refused, or the file takes none (money.md §7).
+import { SQLiteError } from "bun:sqlite";
+
+const STORE_FAILURES = /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|BUSY|NOMEM|PROTOCOL|LOCKED)/;
+
+/** Whether SQLite itself failed, rather than one statement. */
+export const isStoreFailure = (error: unknown): boolean =>
+  error instanceof SQLiteError && STORE_FAILURES.test(error.code ?? "");
+
+/** Of those: there is no room for what was to be written. */
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof SQLiteError && error.code === "SQLITE_FULL";

@@ -1,0 +1,97 @@
+// People while what they are kept in takes no writes: whoever signs in is told to come back, as who calls a model is, and can
+// when there is room again. On a disk of its own that is really full, and on a database that was made read-only.
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { Browser, firstOperator, PASSWORD } from "../support/browser.ts";
+import { fillDisk } from "../support/fill-disk.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+
+const EMAIL = "root@example.com";
+
+const signIn = async (gateway: TestGateway): Promise<[number, unknown]> => {
+  const { status, json } = await new Browser(gateway.url).send<{ error?: { code?: string } }>(
+    "POST",
+    "/auth/sign-in/email",
+    { email: EMAIL, password: PASSWORD },
+  );
+  return [status, json.error?.code];
+};
+
+/** A person signs in until it fails: what was written before may leave a little room. */
+async function refusal(gateway: TestGateway): Promise<[number, unknown]> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const answer = await signIn(gateway);
+    if (answer[0] !== 200) return answer;
+  }
+  throw new Error("there is room without end");
+}
+
+const unlimited = (config: { signIn: { perMinute: number } }): void => {
+  config.signIn.perMinute = 10_000;
+};
+
+const disk = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
+const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", disk]).success;
+afterAll(() => {
+  if (mounted) Bun.spawnSync(["umount", "--lazy", disk]);
+  rmSync(disk, { recursive: true, force: true });
+});
+
+// Needs the right to mount a small disk.
+test.skipIf(!mounted)("a full disk", async () => {
+  const { TMPDIR } = process.env;
+  process.env["TMPDIR"] = disk;
+  const gateway = await startGateway({ store: "sqlite", configure: unlimited }).finally(() => {
+    if (TMPDIR === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = TMPDIR;
+  });
+  try {
+    const operator = await firstOperator(gateway, EMAIL);
+    const hog = join(disk, "hog");
+    fillDisk(hog);
+    expect(await refusal(gateway)).toEqual([503, "overloaded"]);
+    expect((await operator.app("GET /session")).person?.email).toBe(EMAIL);
+    rmSync(hog);
+    expect(await signIn(gateway)).toEqual([200, undefined]);
+    fillDisk(hog);
+  } finally {
+    await gateway.stop(); // in order, on a full disk, too
+  }
+});
+
+test("a database that was made read-only", async () => {
+  let url = "";
+  const gateway = await startGateway({
+    store: "postgres",
+    configure: (config) => {
+      unlimited(config);
+      url = config.databaseUrl ?? "";
+    },
+  });
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  const readOnly = async (value: "on" | "off"): Promise<void> => {
+    const name = new URL(url).pathname.slice(1);
+    await admin.query("SET default_transaction_read_only = off");
+    await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`);
+    await admin.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()",
+      [name],
+    );
+  };
+  try {
+    await firstOperator(gateway, EMAIL);
+    await readOnly("on");
+    expect(await refusal(gateway)).toEqual([503, "overloaded"]);
+    await readOnly("off");
+    let answer = await signIn(gateway);
+    while (answer[0] === 503) answer = await signIn(gateway); // connections of before end one by one
+    expect(answer).toEqual([200, undefined]);
+  } finally {
+    await admin.end();
+    await gateway.stop();
+  }
+}, 60_000);
