@@ -5,7 +5,7 @@ export const operatorEntitlementsTexts = {
   nobodyWaits: "Nobody waits for a decision.",
   menu: (project: string) => `Actions for ${project}`,
   state: "State",
-  all: "all",
+  all: "All",
   approve: "Approve",
   decline: "Decline",
   revoke: "Revoke",
