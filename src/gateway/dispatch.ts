@@ -46,6 +46,8 @@ export interface Streaming {
 /** One call to a provider, kept among the attempts of its hold from its start on. */
 class Attempt implements NotesDoubt {
   private readonly record: AttemptRecord;
+  /** Monotonic: what it takes is told by no clock that somebody sets. */
+  private readonly beganMs: number;
 
   constructor(
     private readonly ports: DispatchPorts,
@@ -63,6 +65,7 @@ class Attempt implements NotesDoubt {
       upstreamStatus: null,
       errorClass: null,
     };
+    this.beganMs = ports.clock.monotonicMs();
     hold.attempts.push(this.record);
   }
 
@@ -80,7 +83,7 @@ class Attempt implements NotesDoubt {
   /** Notes how it ended; null = well. */
   ended(failure: Failure | null, upstreamId: string | null): void {
     const { record, ports, hold } = this;
-    record.durationMs = ports.clock.nowMs() - record.startedAtMs;
+    record.durationMs = Math.round(ports.clock.monotonicMs() - this.beganMs);
     record.upstreamId = upstreamId;
     record.upstreamStatus = failure?.upstream.status ?? (failure === null ? 200 : null);
     record.errorClass = failure === null ? null : classOf(hold, failure);

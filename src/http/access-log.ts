@@ -27,10 +27,10 @@ export class AccessLog {
 
   note(
     response: Response,
-    arrived: Pick<HttpContext, "request" | "requestId" | "receivedAtMs" | "address">,
+    arrived: Pick<HttpContext, "request" | "requestId" | "address"> & { arrivedMs: number },
     surface: string | null,
   ): void {
-    const { request, requestId, receivedAtMs } = arrived;
+    const { request, requestId, arrivedMs } = arrived;
     this.metrics.responded(response.status, surface);
     const again = isUnkeyedRetry(request);
     if (again) this.metrics.unkeyedRetry();
@@ -42,7 +42,7 @@ export class AccessLog {
     this.log.lines.write(
       `{"level":30,"time":"${printTime(nowMs)}","id":"${requestId}","method":"${request.method}"` +
         `,"path":${JSON.stringify(pathOf(request.url))},"status":${response.status}` +
-        `,"address":${JSON.stringify(arrived.address)},"ms":${nowMs - receivedAtMs}${again ? ',"unkeyed_retry":true' : ""}}\n`,
+        `,"address":${JSON.stringify(arrived.address)},"ms":${Math.round(this.clock.monotonicMs() - arrivedMs)}${again ? ',"unkeyed_retry":true' : ""}}\n`,
     );
   }
 

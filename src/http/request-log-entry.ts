@@ -13,20 +13,20 @@ interface Met {
   context: { request: Pick<Request, "headers">; requestId: string; receivedAtMs: number };
   authorization: string | Credential | null;
   surface: string;
-  nowMs: number;
+  /** How long its caller waited for what became of it. */
+  waitedMs: number;
 }
 
 /** Null for what the ledger tells of itself, and for callers without a valid key. */
 export function requestLogEntry(
   completion: Completion,
-  { context, authorization, surface, nowMs }: Met,
+  { context, authorization, surface, waitedMs }: Met,
 ): RequestLogEntry | null {
   if (completion.kind === "answer" || completion.kind === "stream") return null;
   if (completion.kind === "refused" && completion.gateway === null) return null;
   const { organizationId, keyId } = credentialOf(authorization);
   const { request, requestId, receivedAtMs: atMs } = context;
   const idempotencyKey = request.headers.get("idempotency-key")?.slice(0, KEY_LENGTH_MAX) ?? null;
-  const waitedMs = Math.max(0, nowMs - atMs);
   const base = { requestId, organizationId, keyId, atMs, idempotencyKey, surface, asked: completion.asked };
   switch (completion.kind) {
     case "refused": {

@@ -107,6 +107,8 @@ async function serve(options: ServerOptions, request: Request, bun: BunServer): 
 class Arrived implements HttpContext {
   readonly requestId = newRequestId();
   readonly receivedAtMs: number;
+  /** By the monotonic clock. */
+  readonly arrivedMs: number;
   path = "";
   rest = "";
   /** Undecoded. */
@@ -124,6 +126,7 @@ class Arrived implements HttpContext {
     private readonly bun: BunServer,
   ) {
     this.receivedAtMs = options.clock.nowMs();
+    this.arrivedMs = options.clock.monotonicMs();
     // A client that leaves takes it along.
     this.seen = options.access.on ? this.peer : null;
   }

@@ -77,6 +77,8 @@ async function serve(
 class Arrived implements Incoming, BodyTerms {
   readonly requestId: string;
   readonly receivedAtMs: number;
+  /** By the monotonic clock. */
+  readonly arrivedMs: number;
   readonly trace: RequestTrace | null;
   readonly authorization: string | Credential | null;
   readonly idempotencyKey: string | null;
@@ -97,6 +99,7 @@ class Arrived implements Incoming, BodyTerms {
     this.context = context;
     this.requestId = context.requestId;
     this.receivedAtMs = context.receivedAtMs;
+    this.arrivedMs = ports.complete.clock.monotonicMs();
     this.authorization = inner?.authorization ?? authorizationOf(headers, format.credentialHeader);
     this.body = inner?.body ?? null;
     this.trace = ports.tracing?.begin(headers.get("traceparent"), context.receivedAtMs) ?? null;
@@ -145,10 +148,10 @@ function conclude(ports: SurfacePorts, arrived: Arrived, completion: Completion)
   const { format, trace, context, authorization } = arrived;
   if (trace !== null) ports.tracing?.concluded(trace, completion, arrived);
   if (completion.kind === "answer" || completion.kind === "stream") return;
-  const nowMs = ports.complete.clock.nowMs();
+  const waitedMs = Math.round(ports.complete.clock.monotonicMs() - arrived.arrivedMs);
   const entry =
     ports.noteHeldNothing &&
-    requestLogEntry(completion, { context, authorization, surface: format.surface, nowMs });
+    requestLogEntry(completion, { context, authorization, surface: format.surface, waitedMs });
   if (entry) ports.noteHeldNothing?.(entry);
   if (completion.kind !== "refused") return;
   ports.refused?.(completion.refusal.code);

@@ -6,13 +6,13 @@ import type { PeopleStore } from "./store.ts";
 /** Whether nobody has proven yet that the account's address is theirs. `?1` is the person. */
 const UNPROVEN = `EXISTS (SELECT 1 FROM "user" AS person WHERE person.id = ?1 AND person."emailVerified" = FALSE)`;
 
-/** The last one says that it is proven; a company's word says so by itself. */
+/** Sessions behind what they are opened with, so that none is opened meanwhile; the last one says that it is proven. */
 const LEFT_BEHIND = [
-  `DELETE FROM session WHERE "userId" = ?1 AND ${UNPROVEN}`,
   `DELETE FROM passkey WHERE "userId" = ?1 AND ${UNPROVEN}`,
   `DELETE FROM "twoFactor" WHERE "userId" = ?1 AND ${UNPROVEN}`,
   `UPDATE "user" SET "twoFactorEnabled" = FALSE WHERE id = ?1 AND "emailVerified" = FALSE`,
   `DELETE FROM account WHERE "userId" = ?1 AND "providerId" = 'credential' AND ${UNPROVEN}`,
+  `DELETE FROM session WHERE "userId" = ?1 AND ${UNPROVEN}`,
   `UPDATE "user" SET "emailVerified" = TRUE WHERE id = ?1 AND "emailVerified" = FALSE`,
 ];
 

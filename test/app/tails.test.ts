@@ -1,8 +1,8 @@
 // Live tails over HTTP: one person's pages cannot shut out the others, and a page that is closed gives its place back.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
-import { waitFor } from "../support/wait.ts";
+import { DAY_MS, waitFor } from "../support/wait.ts";
 
 let gateway: TestGateway;
 let root: Browser;
@@ -60,3 +60,20 @@ test("one viewer with a hundred pages has four of them followed, and everybody e
     return again.status === 200;
   }, "a place of a page that was closed");
 });
+
+test("whoever is removed is told nothing more, though the clock is put back at that moment", async () => {
+  const { org, viewer } = await organization("set-back");
+  const owner = await newMember(root, gateway, { org, role: "owner", email: "set-back-owner@example.com" });
+  const tail = await fetch(`${gateway.url}/app/v1/orgs/${org}/activity/tail`, {
+    headers: { cookie: viewer.cookie },
+    signal: AbortSignal.timeout(20_000),
+  });
+  const { person } = await viewer.app("GET /session");
+  await owner.app("DELETE /orgs/{org}/team/{member}", { org, member: person?.id ?? "" });
+  setSystemTime(new Date(Date.now() - DAY_MS));
+  try {
+    expect(await tail.text()).toStartWith("retry:");
+  } finally {
+    setSystemTime();
+  }
+}, 30_000);

@@ -1,10 +1,14 @@
 // A clock that somebody sets, as when a machine learns the time late: requests end by the monotonic clock, so that none of them
 // is taken from who runs it (money.md §2, case 39), and what a month once came to stays what it was.
 import { expect, test } from "bun:test";
+import { firstOperator } from "../support/browser.ts";
+import { createLog } from "../../src/lib/log.ts";
 import { testClock } from "../support/clock.ts";
 import { hello, startGateway, STORES } from "../support/gateway.ts";
 import { DAY_MS, waitFor } from "../support/wait.ts";
 
+/** How long a call stands still. */
+const STANDS_MS = 300;
 const body = { ...hello("uncounted-1"), max_tokens: 20 };
 
 for (const store of STORES)
@@ -43,6 +47,50 @@ for (const store of STORES)
       await gateway.stop();
     }
   }, 90_000);
+
+test.each([-DAY_MS, DAY_MS])(
+  "what a call took, and how long a repeat waited, are told by no clock that is set (%d ms)",
+  async (stepMs) => {
+    const clock = testClock();
+    const lines: string[] = [];
+    const log = createLog("info", { write: (line) => void lines.push(line) });
+    const gateway = await startGateway({ store: "sqlite", clock, log });
+    try {
+      const root = await firstOperator(gateway);
+      const customer = await gateway.customer();
+      gateway.simulator.behave({ behaviour: { until_well: true } });
+      const key = { "idempotency-key": "set-meanwhile-1" };
+      const first = gateway.chat<{ gateway: { request_id: string } }>(customer, body, key);
+      await waitFor(async () => gateway.simulator.bill().length === 1, "the call");
+      const repeat = gateway.chat(customer, body, key);
+      await Bun.sleep(STANDS_MS);
+      clock.advance(stepMs);
+      gateway.simulator.behaveWell();
+      const [paid, again] = await Promise.all([first, repeat]);
+      expect([paid.status, again.text]).toEqual([200, paid.text]);
+      const at = { org: customer.organizationId, request: paid.json.gateway.request_id };
+      const { idempotency } = await root.app("GET /orgs/{org}/activity/{request}", at);
+      const told = await fetch(`${gateway.baseUrl}/generation?id=${at.request}`, {
+        headers: { authorization: `Bearer ${customer.secret}` },
+      });
+      const generation = (await told.json()) as { attempts: { ms: number }[] };
+      const lineOf = () =>
+        lines
+          .join("")
+          .split("\n")
+          .find((one) => one.includes(`"id":"${at.request}"`));
+      await waitFor(async () => lineOf() !== undefined, "its line in the log");
+      const took = [
+        generation.attempts[0]?.ms,
+        idempotency?.replays[0]?.waited_ms,
+        (JSON.parse(lineOf() ?? "{}") as { ms?: number }).ms,
+      ];
+      for (const ms of took) expect(ms).toBeWithin(STANDS_MS - 50, 10 * STANDS_MS);
+    } finally {
+      await gateway.stop();
+    }
+  },
+);
 
 test("a month that is over keeps its statement, though a clock once went over its end and back", async () => {
   const clock = testClock();

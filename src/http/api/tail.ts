@@ -71,14 +71,14 @@ async function* eventsOf(
   const missedSinceMs = after !== undefined ? Date.parse(after) : (arrivedAt(lastEventId) ?? nowMs);
   const from = printTime(Math.min(missedSinceMs, nowMs - RUNS_MS));
   let first = true;
-  const untilMs = Date.now() + LIVES_MS;
-  let pingedAtMs = Date.now();
-  let stoodAtMs = Date.now();
+  const untilMs = performance.now() + LIVES_MS;
+  let pingedAtMs = performance.now();
+  let stoodAtMs = performance.now();
   yield "retry: 2000\n\n";
-  while (!signal.aborted && Date.now() < untilMs) {
-    if (Date.now() - stoodAtMs >= STANDS_MS) {
+  while (!signal.aborted && performance.now() < untilMs) {
+    if (performance.now() - stoodAtMs >= STANDS_MS) {
       if (!(await stands())) return;
-      stoodAtMs = Date.now();
+      stoodAtMs = performance.now();
     }
     const { data } = await activityPage(reports, org, { ...filter, from, limit: ROWS });
     for (const row of data.toReversed()) {
@@ -94,8 +94,8 @@ async function* eventsOf(
       if (told.size <= 2 * ROWS) break;
       told.delete(id);
     }
-    if (Date.now() - pingedAtMs >= PING_MS) {
-      pingedAtMs = Date.now();
+    if (performance.now() - pingedAtMs >= PING_MS) {
+      pingedAtMs = performance.now();
       yield "event: ping\ndata: {}\n\n";
     }
     await Bun.sleep(ASK_MS);

@@ -7,6 +7,7 @@ import { echo, refuse } from "../../domain/read-value.ts";
 import { isObject } from "../http/json.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
+import { withoutNulls } from "../without-nulls.ts";
 import { allowedBetas, BETA_HEADER } from "./betas.ts";
 import { type Contract, contractOf } from "./contracts.ts";
 import { withSettledMarks } from "./native-marks.ts";
@@ -180,8 +181,7 @@ function fieldsOf(
 
 function outputOf(value: unknown, { effort }: NativeThoughts): JsonObject {
   const { effort: _said, ...rest } = isObject(value) ? value : {};
-  const said = Object.entries(rest).filter(([, member]) => member !== null);
-  const output = { ...Object.fromEntries(said), ...(effort !== null && { effort }) };
+  const output = { ...withoutNulls(rest), ...(effort !== null && { effort }) };
   return Object.keys(output).length === 0 ? {} : { output_config: output };
 }
 
