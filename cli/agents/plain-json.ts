@@ -1,5 +1,6 @@
 // Configurations in JSON that people write by hand: read as strictly as a request's body, written with their indentation.
 import { parseJson } from "../../src/domain/parse-json.ts";
+import { isJsonObject } from "../../src/domain/read-value.ts";
 
 export type Members = Record<string, unknown>;
 
@@ -12,8 +13,7 @@ export function read(text: string): unknown {
   }
 }
 
-export const membersOf = (value: unknown): Members | null =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : null;
+export const membersOf = (value: unknown): Members | null => (isJsonObject(value) ? value : null);
 
 export const indentOf = (text: string): string => /^\{\r?\n([ \t]+)"/.exec(text.trimStart())?.[1] ?? "  ";
 

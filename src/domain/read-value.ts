@@ -24,7 +24,8 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Null counts as absent everywhere (wire.md). */
-export const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
+export const isPresent = (value: unknown): value is NonNullable<unknown> =>
+  value !== undefined && value !== null;
 
 /** Caller text for a message: at most 64 characters, and nothing that a client would take for a rate limit. */
 export function echo(text: string): string {

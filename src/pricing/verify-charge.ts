@@ -4,6 +4,7 @@ import type { EvidenceJson } from "../api/shapes/evidence.ts";
 import { RECEIPT_TYPE, RELEASE_TYPE } from "../domain/document-types.ts";
 import { formatUsd, nanoUsd, subUsd, ZERO_USD } from "../domain/money.ts";
 import { exactPrice, type PublishedPrice } from "../domain/price.ts";
+import { isJsonObject } from "../domain/read-value.ts";
 import type { ReceiptJson } from "../domain/receipt.ts";
 import type { Check, VerifiedStep, VerificationStep } from "../domain/verification.ts";
 import { canCheck, openJws, sha256, signedBy, type PublicKey } from "./check-signature.ts";
@@ -123,7 +124,7 @@ async function checkReceipt({
 /** JSON whose names are in order, to compare. */
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+    isJsonObject(inner)
       ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
       : inner,
   ) ?? "";

@@ -1,6 +1,6 @@
 // What a model thought between its words: it leaves with the place where it stood, and is put back there, since vendors that sign
 // thoughts compare their order (wire.md §8.4). Where that was is a client's word by then.
-import { isObject } from "./http/json.ts";
+import { isJsonObject } from "../domain/read-value.ts";
 
 /** A thought, and how many UTF-16 units of its turn's text stood in front of it. */
 export interface Placed<Block> {
@@ -22,7 +22,7 @@ export function readPlaced<Block>(
   if (!Array.isArray(list) || list.length === 0 || list.length > PLACED_MAX) return null;
   const placed: Placed<Block>[] = [];
   for (const value of list) {
-    const { after = "0", ...own } = isObject(value) ? value : {};
+    const { after = "0", ...own } = isJsonObject(value) ? value : {};
     const block = blockOf(own);
     if (block === null || typeof after !== "string" || !/^\d{1,9}$/.test(after)) return null;
     placed.push({ block, after: Number(after) });

@@ -3,8 +3,9 @@
 // each shape's own.
 import type { Message, ToolCall } from "../domain/chat-request.ts";
 import { exactObject } from "../domain/exact-json.ts";
+import { isJsonObject } from "../domain/read-value.ts";
 import { CallIds } from "./call-ids.ts";
-import { isObject, readJson } from "./http/json.ts";
+import { readJson } from "./http/json.ts";
 import { type Placed, withThoughts } from "./thoughts-in-text.ts";
 
 /** Such conversations begin and end with the user. */
@@ -144,5 +145,5 @@ function mixed<Block, Text extends Block & { text: string }>(
 /** Arguments are text on our side: what is no object there was written by a model that failed, and is shown as it is. */
 export function argumentsOf({ function: { arguments: text } }: ToolCall): Record<string, unknown> {
   const value = text.trim() === "" ? {} : readJson(text);
-  return isObject(value) ? exactObject(text, value) : { arguments: text };
+  return isJsonObject(value) ? exactObject(text, value) : { arguments: text };
 }

@@ -1,6 +1,7 @@
 // The Anthropic Messages shape behind any of its envelopes (providers.md §1).
+import { isJsonObject } from "../../domain/read-value.ts";
 import type { Authorize, Codec } from "../codec.ts";
-import { isObject, readJson } from "../http/json.ts";
+import { readJson } from "../http/json.ts";
 import { SseEvents } from "../http/sse.ts";
 import { readClaudeError } from "./read-error.ts";
 import { ClaudeReader } from "./reader.ts";
@@ -70,7 +71,7 @@ export function claudeCodec({ envelope: name, own, contract, authorize }: Claude
 /** Null for what says no count. */
 function countIn(text: string): number | null {
   const answer = readJson(text);
-  const tokens = isObject(answer) ? answer["input_tokens"] : null;
+  const tokens = isJsonObject(answer) ? answer["input_tokens"] : null;
   return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : null;
 }
 

@@ -1,8 +1,8 @@
 // Thinking that must come back with the call that it led to (wire.md §8.4): signed blocks leave once, under
 // `extra_content.anthropic` of the call behind them, and return there from whoever holds the conversation. What returns is
 // rebuilt from the few fields that such a block has: a caller can hand in no other block, and none in another's place.
+import { isJsonObject } from "../../domain/read-value.ts";
 import { extraOf } from "../extra-content.ts";
-import { isObject } from "../http/json.ts";
 import { type Placed, printPlaced, readPlaced } from "../thoughts-in-text.ts";
 
 /** The same for every envelope: what one signed, the others read. */
@@ -19,7 +19,7 @@ export const keptContent = (placed: readonly Placed<ThinkingBlock>[]): Record<st
 /** What a call brought back. Null: nothing of ours, or not all of it as it left: then none of it counts. */
 export function returnedBlocks(extra: Record<string, unknown> | undefined): Placed<ThinkingBlock>[] | null {
   const own = extraOf(extra, FAMILY);
-  return isObject(own) && Object.hasOwn(own, "thinking") ? readPlaced(own["thinking"], blockOf) : null;
+  return isJsonObject(own) && Object.hasOwn(own, "thinking") ? readPlaced(own["thinking"], blockOf) : null;
 }
 
 /** A thinking block as the upstream says it, or as it comes back; null for what is none. */

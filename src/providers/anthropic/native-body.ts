@@ -3,8 +3,7 @@
 // model would refuse because the conversation began on another.
 import type { NativeBody } from "../../domain/native-body.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
-import { echo, refuse } from "../../domain/read-value.ts";
-import { isObject } from "../http/json.ts";
+import { echo, isJsonObject, refuse } from "../../domain/read-value.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
 import { unescaped } from "../unescaped.ts";
 import { withoutNulls } from "../without-nulls.ts";
@@ -180,7 +179,7 @@ function fieldsOf(
 }
 
 function outputOf(value: unknown, { effort }: NativeThoughts): JsonObject {
-  const { effort: _said, ...rest } = isObject(value) ? value : {};
+  const { effort: _said, ...rest } = isJsonObject(value) ? value : {};
   const output = { ...withoutNulls(rest), ...(effort !== null && { effort }) };
   return Object.keys(output).length === 0 ? {} : { output_config: output };
 }
@@ -197,10 +196,11 @@ function withoutInlineData(value: JsonObject): JsonObject {
   const copy: JsonObject = { ...value };
   for (const name of ["messages", "content"]) {
     const list = value[name];
-    if (Array.isArray(list)) copy[name] = list.map((one) => (isObject(one) ? withoutInlineData(one) : one));
+    if (Array.isArray(list))
+      copy[name] = list.map((one) => (isJsonObject(one) ? withoutInlineData(one) : one));
   }
   const { type, source } = value;
-  if (isObject(source) && (type === "image" || type === "document"))
+  if (isJsonObject(source) && (type === "image" || type === "document"))
     copy["source"] = source["type"] === "base64" ? { ...source, data: "" } : withoutInlineData(source);
   return copy;
 }
@@ -208,7 +208,7 @@ function withoutInlineData(value: JsonObject): JsonObject {
 const PLAIN_MEMBERS: ReadonlySet<string> = new Set(["type", "text", "cache_control"]);
 
 const isPlainText = (block: unknown): block is { text: string } =>
-  isObject(block) &&
+  isJsonObject(block) &&
   typeof block["text"] === "string" &&
   Object.keys(block).every((name) => PLAIN_MEMBERS.has(name));
 
@@ -224,7 +224,7 @@ function textOf(fields: JsonObject): string {
     if (UNREAD.has(name)) continue;
     if (name === "system") read(value);
     else if (name === "messages" && Array.isArray(value))
-      for (const message of value) read(isObject(message) ? message["content"] : message);
+      for (const message of value) read(isJsonObject(message) ? message["content"] : message);
     else if (typeof value === "object" || typeof value === "string") texts.push(unescaped(value));
   }
   return texts.join("");

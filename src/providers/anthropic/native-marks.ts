@@ -1,7 +1,7 @@
 // Cache marks in a caller's own Messages body, wherever they stand: the same rules as everywhere, on copies.
 import type { CacheMark } from "../../domain/chat-request.ts";
+import { isJsonObject } from "../../domain/read-value.ts";
 import type { Release } from "../../domain/release.ts";
-import { isObject } from "../http/json.ts";
 import { type Markable, settleMarks } from "./cache-marks.ts";
 
 type Json = Record<string, unknown>;
@@ -21,7 +21,7 @@ export function withSettledMarks(body: Json, release: Pick<Release, "price">): J
   for (const [at, place] of marked.entries()) {
     const now = places[at] ?? {};
     const before = place["cache_control"];
-    const ttl = isObject(before) ? before["ttl"] : undefined;
+    const ttl = isJsonObject(before) ? before["ttl"] : undefined;
     const same = now.cache_control !== undefined && isHour(now.cache_control.ttl) === isHour(ttl);
     if (!same) settled.set(place, now);
   }
@@ -34,7 +34,7 @@ const isMarked = (value: Json): boolean =>
 
 function collect(value: unknown, marked: Json[]): void {
   if (Array.isArray(value)) for (const one of value) collect(one, marked);
-  if (!isObject(value)) return;
+  if (!isJsonObject(value)) return;
   for (const name of HOLDS_BLOCKS) if (typeof value[name] === "object") collect(value[name], marked);
   if (isMarked(value)) marked.push(value);
 }
@@ -45,7 +45,7 @@ function rebuilt(value: unknown, settled: ReadonlyMap<Json, Markable>): unknown 
     const list = value.map((one) => rebuilt(one, settled));
     return list.some((one, at) => one !== value[at]) ? list : value;
   }
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   let copy = value;
   for (const name of HOLDS_BLOCKS) {
     const inner = typeof value[name] === "object" ? rebuilt(value[name], settled) : value[name];

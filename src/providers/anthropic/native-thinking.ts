@@ -1,7 +1,7 @@
 // How much a caller's own Messages body lets this model think: its words where the model knows them, and the nearest that it
 // knows where they were written for another generation (wire.md §8.1).
+import { isJsonObject } from "../../domain/read-value.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
-import { isObject } from "../http/json.ts";
 import type { Contract } from "./contracts.ts";
 import { budgetWithin, DROP_UNBOUND, type Thoughts, thoughtsFor } from "./thinking.ts";
 
@@ -20,8 +20,8 @@ export function nativeThoughts(
     drops,
   }: { mode: string | null; contract: Contract; possible: boolean; drops: boolean },
 ): NativeThoughts {
-  const said = isObject(thinking) ? thinking : null;
-  const effort = isObject(output) && typeof output["effort"] === "string" ? output["effort"] : null;
+  const said = isJsonObject(thinking) ? thinking : null;
+  const effort = isJsonObject(output) && typeof output["effort"] === "string" ? output["effort"] : null;
   const told = (thoughts: Thoughts): NativeThoughts => ({
     ...thoughts,
     effortDropped: effort !== null && thoughts.effort === null,

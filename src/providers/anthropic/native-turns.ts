@@ -1,8 +1,8 @@
 // The conversation of a caller's own Messages body as this model takes it. Almost all of it goes as it was written; what came
 // from another model on the way — thoughts, ids, citations that no vendor has signed — is what the vendor would refuse.
 import { isOurs } from "../../domain/carried-state.ts";
+import { isJsonObject } from "../../domain/read-value.ts";
 import { CallIds, plainName } from "../call-ids.ts";
-import { isObject } from "../http/json.ts";
 import { withoutNulls } from "../without-nulls.ts";
 
 type Json = Record<string, unknown>;
@@ -22,14 +22,14 @@ export function nativeTurns(
 ): NativeTurns {
   const calls = new RenamedCalls();
   const turns = messages.flatMap((message) => {
-    if (!isObject(message)) return [message];
+    if (!isJsonObject(message)) return [message];
     if (message["role"] === "system") return [systemTurns ? message : asUser(message)];
     const { content } = message;
     if (!Array.isArray(content)) return [message];
     const assistant = message["role"] === "assistant";
     if (assistant) calls.turn();
     const blocks = changed(content, (given) => {
-      const block = isObject(given) ? withoutNulls(given) : given;
+      const block = isJsonObject(given) ? withoutNulls(given) : given;
       return assistant ? saidBlock(block, { recalls, calls }) : calls.answered(block);
     });
     if (blocks.length === 0) return [];
@@ -54,11 +54,11 @@ const asUser = (message: Json): Json => ({
 
 const wordsOf = (content: unknown): string =>
   Array.isArray(content)
-    ? content.map((block) => (isObject(block) ? String(block["text"]) : "")).join("\n\n")
+    ? content.map((block) => (isJsonObject(block) ? String(block["text"]) : "")).join("\n\n")
     : String(content);
 
 function saidBlock(block: unknown, { recalls, calls }: { recalls: boolean; calls: RenamedCalls }): unknown {
-  if (!isObject(block)) return block;
+  if (!isJsonObject(block)) return block;
   switch (block["type"]) {
     case "thinking":
       return recalls && isSealed(block["signature"]) ? block : null;
@@ -91,7 +91,9 @@ function saidText(block: Json): Json | null {
   const { text, citations, ...rest } = block;
   if (typeof text === "string" && text.trim() === "") return null;
   if (!Array.isArray(citations)) return block;
-  const theirs = citations.filter((citation) => !isObject(citation) || citation["encrypted_index"] !== "");
+  const theirs = citations.filter(
+    (citation) => !isJsonObject(citation) || citation["encrypted_index"] !== "",
+  );
   if (theirs.length === citations.length) return block;
   return { ...rest, text, ...(theirs.length > 0 && { citations: theirs }) };
 }
@@ -121,7 +123,7 @@ class RenamedCalls {
   }
 
   answered(block: unknown): unknown {
-    if (!isObject(block) || block["type"] !== "tool_result") return block;
+    if (!isJsonObject(block) || block["type"] !== "tool_result") return block;
     const call = this.open.get(String(block["tool_use_id"]));
     const own = call?.own[call.answered] ?? call?.own.at(-1);
     if (call === undefined || own === undefined) return block;
@@ -131,13 +133,13 @@ class RenamedCalls {
 }
 
 const blocksIn = (message: unknown): Json[] =>
-  isObject(message) && Array.isArray(message["content"]) ? message["content"].filter(isObject) : [];
+  isJsonObject(message) && Array.isArray(message["content"]) ? message["content"].filter(isJsonObject) : [];
 
 function roundWithoutThought(messages: readonly unknown[]): boolean {
   const has = (message: unknown, type: string): boolean =>
     blocksIn(message).some((block) => block["type"] === type);
   const asked = messages.findLastIndex(
-    (message) => isObject(message) && message["role"] === "user" && !has(message, "tool_result"),
+    (message) => isJsonObject(message) && message["role"] === "user" && !has(message, "tool_result"),
   );
   const first = messages.slice(asked + 1).find((message) => has(message, "tool_use"));
   const [begins] = blocksIn(first);

@@ -1,7 +1,8 @@
 // An error as the vendor and its envelopes tell it, as the one error that all shapes share (wire.md §8.3).
+import { isJsonObject } from "../../domain/read-value.ts";
 import type { UpstreamError } from "../codec.ts";
 import type { FailureCause } from "../failure.ts";
-import { isObject, readJson } from "../http/json.ts";
+import { readJson } from "../http/json.ts";
 import { errorOf } from "../openai/read-error.ts";
 
 /** What a type means whatever the status beside it says; the others are as their status, or their words. */
@@ -30,7 +31,7 @@ export const readClaudeError = (text: string): UpstreamError => claudeError(read
 
 export function claudeError(body: unknown): UpstreamError {
   const told = errorOf(body); // Google's and Azure's fronts speak as they do elsewhere
-  const error = isObject(body) && isObject(body["error"]) ? body["error"] : {};
+  const error = isJsonObject(body) && isJsonObject(body["error"]) ? body["error"] : {};
   const type = typeof error["type"] === "string" ? error["type"] : "";
   const cause = OURS_SPENT.test(told.message) ? "quota" : MEANS[type];
   return { ...told, param: told.param ?? paramOf(told.message), ...(cause !== undefined && { cause }) };

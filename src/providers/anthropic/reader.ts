@@ -1,13 +1,14 @@
 // One answer of the vendor → parts: named events with blocks that begin, grow and end, or a whole body with the same blocks.
 // What is not known is passed over: new kinds of events, blocks and deltas come without a new version (wire.md §8.2).
 import { exactObject } from "../../domain/exact-json.ts";
+import { isJsonObject, isPresent } from "../../domain/read-value.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import { answerIdOf } from "../answer-id.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { namelessCall, unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { Failure } from "../failure.ts";
-import { isObject, isUntold, readObject } from "../http/json.ts";
+import { readObject } from "../http/json.ts";
 import { Annotations, ANNOTATION_CHARACTERS_MAX, ANNOTATIONS_MAX } from "../openai/annotations.ts";
 import { KeptBound } from "../kept-bound.ts";
 import type { FinishReason, Part } from "../provider.ts";
@@ -84,17 +85,17 @@ export class ClaudeReader implements AnswerReader<string> {
         this.grow(event, parts);
         return null;
       case "content_block_start":
-        if (isObject(event["content_block"])) this.begin(placeOf(event), event["content_block"], parts);
+        if (isJsonObject(event["content_block"])) this.begin(placeOf(event), event["content_block"], parts);
         return null;
       case "content_block_stop":
         this.end(placeOf(event), parts);
         return null;
       case "message_start":
-        if (isObject(event["message"])) this.start(event["message"], parts);
+        if (isJsonObject(event["message"])) this.start(event["message"], parts);
         return null;
       case "message_delta":
         this.began = true; // its beginning tells tokens, too, and proves none
-        if (isObject(event["delta"])) this.ending(event["delta"]);
+        if (isJsonObject(event["delta"])) this.ending(event["delta"]);
         this.tell(event["usage"], parts);
         return null;
       case "message_stop":
@@ -102,14 +103,14 @@ export class ClaudeReader implements AnswerReader<string> {
       case "error":
         return claudeError(event);
       default:
-        if (isObject(event["error"])) return claudeError(event);
+        if (isJsonObject(event["error"])) return claudeError(event);
         return null;
     }
   }
 
   whole(text: string, parts: Part[]): void {
     const body = readObject(text, "the upstream answered 200 with something", EXACT);
-    if (body["type"] === "error" || isObject(body["error"]))
+    if (body["type"] === "error" || isJsonObject(body["error"]))
       throw new Failure("broken", "unknown", "the upstream answered 200 with an error body");
     if (!Array.isArray(body["content"]))
       throw new Failure("broken", "unknown", "the upstream's answer has no content");
@@ -142,7 +143,7 @@ export class ClaudeReader implements AnswerReader<string> {
     this.id ??= answerIdOf(id);
     if (!this.started && Array.isArray(content))
       for (const [at, block] of content.entries()) {
-        if (!isObject(block)) continue;
+        if (!isJsonObject(block)) continue;
         this.begin(WRITTEN - at, block, parts);
         this.end(WRITTEN - at, parts);
       }
@@ -186,7 +187,7 @@ export class ClaudeReader implements AnswerReader<string> {
 
   private grow(event: Record<string, unknown>, parts: Part[]): void {
     const { delta } = event;
-    if (!isObject(delta)) return;
+    if (!isJsonObject(delta)) return;
     switch (delta["type"]) {
       case "text_delta":
         return this.say(delta["text"], parts);
@@ -246,7 +247,7 @@ export class ClaudeReader implements AnswerReader<string> {
 
   /** Notes a page that the block's text speaks from; other citations have no address that a client could open. */
   private cite(open: Open, citation: unknown): void {
-    if (!isObject(citation) || open.cited.length >= ANNOTATIONS_MAX) return;
+    if (!isJsonObject(citation) || open.cited.length >= ANNOTATIONS_MAX) return;
     const { url, source, title: named } = citation;
     const title = typeof named === "string" ? named : "";
     const address = [url, source].find((one) => typeof one === "string" && /^https?:\/\//i.test(one));
@@ -261,7 +262,7 @@ export class ClaudeReader implements AnswerReader<string> {
     const index = this.calls++;
     const extraContent = this.bound.begin() ? keptContent(this.kept) : null;
     this.kept = [];
-    const characters = isObject(input) ? JSON.stringify(input).length : 0;
+    const characters = isJsonObject(input) ? JSON.stringify(input).length : 0;
     this.inputCharacters += characters;
     if (this.inputCharacters > INPUT_CHARACTERS_MAX)
       throw new Failure(
@@ -281,7 +282,7 @@ export class ClaudeReader implements AnswerReader<string> {
   }
 
   private argue(call: NonNullable<Open["call"]>, text: unknown, parts: Part[]): void {
-    if (isUntold(text) || text === "") return;
+    if (!isPresent(text) || text === "") return;
     if (typeof text !== "string") throw unreadableArguments();
     call.spoke = true;
     parts.push({ type: "tool_arguments", choice: 0, index: call.index, text });
@@ -290,7 +291,7 @@ export class ClaudeReader implements AnswerReader<string> {
   private ending({ stop_reason: word, stop_details: details }: Record<string, unknown>): void {
     if (typeof word !== "string" || word === "") return;
     this.finish = claudeFinish(word);
-    if (this.finish !== "content_filter" || !isObject(details)) return;
+    if (this.finish !== "content_filter" || !isJsonObject(details)) return;
     if (typeof details["explanation"] === "string") this.explanation = details["explanation"];
   }
 }
@@ -302,7 +303,7 @@ const placeOf = ({ index }: Record<string, unknown>): number => (typeof index ==
 
 /** The arguments of a call that came with it; clients parse them, so that none are `{}`. */
 function printedInput(input: unknown): string {
-  if (isUntold(input)) return "{}";
-  if (!isObject(input)) throw unreadableArguments();
+  if (!isPresent(input)) return "{}";
+  if (!isJsonObject(input)) throw unreadableArguments();
   return JSON.stringify(input);
 }

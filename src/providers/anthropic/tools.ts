@@ -1,8 +1,7 @@
 // Tools, the choice among them, and answers by a schema, in the vendor's words.
 import type { ChatRequest, ToolDefinition } from "../../domain/chat-request.ts";
 import { isExactNumber } from "../../domain/exact-json.ts";
-import { echo, refuse } from "../../domain/read-value.ts";
-import { isObject } from "../http/json.ts";
+import { echo, isJsonObject, refuse } from "../../domain/read-value.ts";
 import type { Contract } from "./contracts.ts";
 
 type Asked = Pick<ChatRequest, "tools" | "toolChoice" | "forwarded">;
@@ -93,11 +92,11 @@ export function formatOf(format: ChatRequest["responseFormat"], model: string): 
 /** The vendor wants every object closed; what a schema says itself stands. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
-  if (!isObject(schema) || isExactNumber(schema)) return schema;
+  if (!isJsonObject(schema) || isExactNumber(schema)) return schema;
   const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]));
   const open =
     inner["type"] === "object" &&
-    isObject(inner["properties"]) &&
+    isJsonObject(inner["properties"]) &&
     inner["additionalProperties"] === undefined;
   return open ? { ...inner, additionalProperties: false } : inner;
 }

@@ -1,7 +1,7 @@
 // Usage as the vendor tells it → the figures that are metered (wire.md §8.2). What it read from caches and wrote to them
 // stands outside of `input_tokens`; the end of a stream corrects its beginning field by field.
+import { isJsonObject, isPresent } from "../../domain/read-value.ts";
 import { serviceTierOf } from "../../domain/token-classes.ts";
-import { isObject, isUntold } from "../http/json.ts";
 import type { ProviderUsage } from "../provider.ts";
 
 /** Figures that are read; whatever else an upstream tells, under ever new names perhaps, is not kept. */
@@ -18,12 +18,12 @@ export class ClaudeUsage {
 
   /** What was told so far, with what this adds or replaces. Null when there is no usable figure: the gateway counts by itself. */
   tell(usage: unknown): ProviderUsage | null {
-    if (!isObject(usage)) return null;
+    if (!isJsonObject(usage)) return null;
     const { told } = this;
-    for (const name of FIGURES) if (!isUntold(usage[name])) told[name] = count(usage[name]);
+    for (const name of FIGURES) if (isPresent(usage[name])) told[name] = count(usage[name]);
     for (const [name, figure] of WITHIN)
-      if (!isUntold(usage[name])) told[name] = { [figure]: within(usage[name], figure) };
-    if (!isUntold(usage["service_tier"])) told["service_tier"] = serviceTierOf(usage["service_tier"]);
+      if (isPresent(usage[name])) told[name] = { [figure]: within(usage[name], figure) };
+    if (isPresent(usage["service_tier"])) told["service_tier"] = serviceTierOf(usage["service_tier"]);
     return usageOf(told);
   }
 }
@@ -54,7 +54,8 @@ function usageOf(told: Record<string, unknown>): ProviderUsage | null {
   };
 }
 
-const within = (part: unknown, name: string): number | null => (isObject(part) ? count(part[name]) : null);
+const within = (part: unknown, name: string): number | null =>
+  isJsonObject(part) ? count(part[name]) : null;
 
 const count = (value: unknown): number | null =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;

@@ -1,9 +1,10 @@
 // Events of Converse → parts (wire.md §8.2). Blocks count over text, reasoning and tools together; the stream may lack its start,
 // the start and the end of a block, and usage; usage may stand on either side of the stop, which therefore waits for the end.
+import { isJsonObject, isPresent } from "../../domain/read-value.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { namelessCall } from "../call-arguments.ts";
 import { Failure } from "../failure.ts";
-import { isObject, isUntold, readObject } from "../http/json.ts";
+import { readObject } from "../http/json.ts";
 import { KeptBound } from "../kept-bound.ts";
 import { ToolCalls } from "../openai/tool-calls.ts";
 import type { FinishReason, Part } from "../provider.ts";
@@ -82,11 +83,11 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
 
   whole(text: string, parts: Part[]): void {
     const body = readObject(text, "the upstream answered 200 with something", EXACT);
-    const message = isObject(body["output"]) ? body["output"]["message"] : undefined;
-    const content = isObject(message) ? message["content"] : undefined;
+    const message = isJsonObject(body["output"]) ? body["output"]["message"] : undefined;
+    const content = isJsonObject(message) ? message["content"] : undefined;
     if (!Array.isArray(content))
       throw new Failure("broken", "unknown", "the upstream answered 200 with something that is no answer");
-    for (const [index, block] of content.entries()) if (isObject(block)) this.block(index, block, parts);
+    for (const [index, block] of content.entries()) if (isJsonObject(block)) this.block(index, block, parts);
     this.usage(body, parts);
     // A whole body is its own proof of an end.
     this.stop(typeof body["stopReason"] === "string" ? body["stopReason"] : "end_turn");
@@ -103,28 +104,28 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   /** A block of a whole answer, as its deltas. */
   private block(index: number, block: Record<string, unknown>, parts: Part[]): void {
     const { text, toolUse, reasoningContent: reasoning, citationsContent: cited } = block;
-    if (isObject(toolUse)) {
+    if (isJsonObject(toolUse)) {
       this.beginCall(index, toolUse, parts);
       this.argument(index, toolUse["input"], parts);
-    } else if (isObject(reasoning)) {
+    } else if (isJsonObject(reasoning)) {
       const { reasoningText, redactedContent } = reasoning;
-      this.think(index, isObject(reasoningText) ? reasoningText : { redactedContent }, parts);
-    } else if (isObject(cited) && Array.isArray(cited["content"]))
-      for (const one of cited["content"]) if (isObject(one)) this.say(one["text"], parts);
+      this.think(index, isJsonObject(reasoningText) ? reasoningText : { redactedContent }, parts);
+    } else if (isJsonObject(cited) && Array.isArray(cited["content"]))
+      for (const one of cited["content"]) if (isJsonObject(one)) this.say(one["text"], parts);
     this.say(text, parts);
     this.blockStop(index, parts);
   }
 
   private blockStart({ contentBlockIndex: index, start }: Record<string, unknown>, parts: Part[]): void {
-    if (isObject(start) && isObject(start["toolUse"])) this.beginCall(index, start["toolUse"], parts);
+    if (isJsonObject(start) && isJsonObject(start["toolUse"])) this.beginCall(index, start["toolUse"], parts);
   }
 
   private delta({ contentBlockIndex: index, delta }: Record<string, unknown>, parts: Part[]): void {
-    if (!isObject(delta)) return;
+    if (!isJsonObject(delta)) return;
     const { text, toolUse, reasoningContent: reasoning } = delta;
     if (text !== undefined) this.say(text, parts);
-    else if (isObject(toolUse)) this.argument(index, toolUse["input"], parts);
-    else if (isObject(reasoning)) this.think(index, reasoning, parts);
+    else if (isJsonObject(toolUse)) this.argument(index, toolUse["input"], parts);
+    else if (isJsonObject(reasoning)) this.think(index, reasoning, parts);
   }
 
   private say(text: unknown, parts: Part[]): void {
@@ -167,7 +168,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   private argument(index: unknown, input: unknown, parts: Part[]): void {
     const call = this.calls.get(index);
     if (call === undefined) throw namelessCall();
-    if (input === "" || isUntold(input)) return;
+    if (input === "" || !isPresent(input)) return;
     call.said = true;
     this.tools.read([{ index, function: { arguments: input } }], parts);
   }

@@ -1,7 +1,8 @@
 // Refusals and exceptions of Bedrock as the one error that all shapes share (wire.md §8.3). Inside a stream an exception says by
 // its name what a status would have said.
+import { isJsonObject } from "../../domain/read-value.ts";
 import type { UpstreamError } from "../codec.ts";
-import { isObject, readJson } from "../http/json.ts";
+import { readJson } from "../http/json.ts";
 
 /** As the vendor's own table of errors has them. */
 const STATUSES: Record<string, number> = {
@@ -37,12 +38,12 @@ export const readRefusal = (text: string): UpstreamError => errorOf(readJson(tex
 /** An exception frame, or the end of a stream by `error`. */
 export function exceptionOf(type: string, payload: string): UpstreamError {
   const body = readJson(payload);
-  const error = errorOf(isObject(body) ? body : { message: payload }, type);
+  const error = errorOf(isJsonObject(body) ? body : { message: payload }, type);
   return { ...error, status: STATUSES[error.code.replace(/(Exception|Error)$/, "").toLowerCase()] ?? 0 };
 }
 
 function errorOf(body: unknown, type: string): UpstreamError {
-  const told = isObject(body) ? body : {};
+  const told = isJsonObject(body) ? body : {};
   const word = type || told["__type"] || told["code"];
   const message = told["message"] ?? told["Message"] ?? told["originalMessage"];
   const said = typeof message === "string" ? message : "";

@@ -1,8 +1,8 @@
 // Reasoning that must come back with the call that it led to (wire.md §8.4): signed blocks leave once, under
 // `extra_content.bedrock` of the call behind them, and return there from whoever holds the conversation. What returns is rebuilt
 // from the few fields that such a block has, and goes to models of its own kind only: a caller can hand in no other block.
+import { isJsonObject } from "../../domain/read-value.ts";
 import { extraOf } from "../extra-content.ts";
-import { isObject } from "../http/json.ts";
 import { type Placed, printPlaced, readPlaced } from "../thoughts-in-text.ts";
 
 /** The same for every provider of this kind: what one signed, the others read. */
@@ -24,7 +24,7 @@ export function returnedReasoning(
   by: string,
 ): Placed<ReasoningBlock>[] | null {
   const own = extraOf(extra, FAMILY);
-  return isObject(own) && own["by"] === by ? readPlaced(own["reasoning"], reasoningBlockOf) : null;
+  return isJsonObject(own) && own["by"] === by ? readPlaced(own["reasoning"], reasoningBlockOf) : null;
 }
 
 /** A block with a proof in it; null for reasoning that nobody signed. */

@@ -1,11 +1,11 @@
 // Usage as Converse reports it → the figures that are metered (wire.md §8.2): input without what a cache gave or took.
+import { isJsonObject } from "../../domain/read-value.ts";
 import { NO_CLASSES, serviceTierOf } from "../../domain/token-classes.ts";
-import { isObject } from "../http/json.ts";
 import type { ProviderUsage } from "../provider.ts";
 
 /** Null when there is no usable figure in it. `tier`: as the reply names it. */
 export function converseUsage(value: unknown, tier: unknown): ProviderUsage | null {
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   const input = count(value["inputTokens"]);
   const output = count(value["outputTokens"]);
   if (input === null) return null;
@@ -23,14 +23,14 @@ export function converseUsage(value: unknown, tier: unknown): ProviderUsage | nu
     cachedTokens: read,
     cacheWriteTokens: written,
     cacheWrite1hTokens: written === null ? null : hourly(value["cacheDetails"], written),
-    serviceTier: serviceTierOf(isObject(tier) ? tier["type"] : tier),
+    serviceTier: serviceTierOf(isJsonObject(tier) ? tier["type"] : tier),
   };
 }
 
 /** Of what was written: what lives for an hour; null where no lifetimes are told. */
 function hourly(details: unknown, written: number): number | null {
   if (!Array.isArray(details)) return null;
-  const told = details.filter(isObject).filter(({ ttl }) => ttl === "1h");
+  const told = details.filter(isJsonObject).filter(({ ttl }) => ttl === "1h");
   return Math.min(
     told.reduce((sum, { inputTokens }) => sum + (count(inputTokens) ?? 0), 0),
     written,

@@ -2,8 +2,9 @@
 // out, kept and renewed before they end. Which of the three places it is stands in the configuration: nothing is guessed.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { isJsonObject } from "../../domain/read-value.ts";
 import { Failure } from "../failure.ts";
-import { isObject, readJson } from "../http/json.ts";
+import { readJson } from "../http/json.ts";
 import { secretText } from "../setting.ts";
 import { askLender, type Lender, lender, refusedBy, RENEWAL_MS, unavailable } from "./ask.ts";
 import type { AwsKey } from "./aws-sigv4.ts";
@@ -151,7 +152,7 @@ async function fromMachine({ url }: z.output<typeof instance>, from: Lender): Pr
   const name = (await read("")).split("\n")[0]?.trim() ?? "";
   if (!/^[\w+=,.@-]{1,64}$/.test(name)) throw unavailable(from, "names no role");
   const told = readJson(await read(name));
-  const { Code: code = "Success", Message: said } = isObject(told) ? told : {};
+  const { Code: code = "Success", Message: said } = isJsonObject(told) ? told : {};
   if (code !== "Success") throw refusedBy(from, { status: 403, code, said }, [session]);
   return keyIn(told, from);
 }
@@ -159,7 +160,7 @@ async function fromMachine({ url }: z.output<typeof instance>, from: Lender): Pr
 const PRINTABLE = /^[\x21-\x7e]{1,8192}$/;
 
 function keyIn(told: unknown, from: Lender): Lent<AwsKey> {
-  const { AccessKeyId, SecretAccessKey, Token, Expiration } = isObject(told) ? told : {};
+  const { AccessKeyId, SecretAccessKey, Token, Expiration } = isJsonObject(told) ? told : {};
   // They become headers and a signature: printable, and no longer than what they are.
   const [accessKeyId, secretAccessKey, sessionToken] = [AccessKeyId, SecretAccessKey, Token];
   if (typeof accessKeyId !== "string" || !/^[A-Z0-9]{16,128}$/.test(accessKeyId)) throw incomplete(from);
@@ -175,7 +176,7 @@ const incomplete = (from: Lender): Failure => unavailable(from, "answered withou
 
 const objectIn = (text: string): Record<string, unknown> => {
   const value = readJson(text);
-  return isObject(value) ? value : {};
+  return isJsonObject(value) ? value : {};
 };
 
 /** It is written anew while we run. Throws `Failure`, which names the file to operators alone. */

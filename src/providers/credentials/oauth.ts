@@ -1,6 +1,7 @@
 // A bearer token of a token endpoint (RFC 6749 §3.2).
+import { isJsonObject } from "../../domain/read-value.ts";
 import type { Authorize } from "../codec.ts";
-import { isObject, readJson } from "../http/json.ts";
+import { readJson } from "../http/json.ts";
 import { askLender, type Lender, lender, refusedBy, RENEWAL_MS, unavailable } from "./ask.ts";
 import { type Lent, Renewed } from "./renewed.ts";
 
@@ -56,12 +57,12 @@ async function fetchToken(
   });
   const body = readJson(text);
   if (status === 200) return tokenOf(body, server);
-  const { error, error_description: said } = isObject(body) ? body : {};
+  const { error, error_description: said } = isJsonObject(body) ? body : {};
   throw refusedBy(server, { status, code: error, said }, secrets);
 }
 
 function tokenOf(body: unknown, server: Lender): Lent<Record<string, string>> {
-  const { access_token: value, expires_in: seconds, token_type: type } = isObject(body) ? body : {};
+  const { access_token: value, expires_in: seconds, token_type: type } = isJsonObject(body) ? body : {};
   // It becomes a header: printable, and no longer than one.
   if (typeof value !== "string" || !/^[\x21-\x7e]{1,8192}$/.test(value) || !/^bearer$/i.test(String(type)))
     throw unavailable(server, "answered without a token");

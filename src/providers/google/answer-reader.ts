@@ -1,10 +1,11 @@
 // Gemini's answers → parts (wire.md §8.2): a stream of whole objects, or one. Keeps what must be remembered across them:
 // calls, finishes, citations. Finishes come last, as text may follow in the object of another choice.
+import { isJsonObject } from "../../domain/read-value.ts";
 import { answerIdOf } from "../answer-id.ts";
 import { numbered } from "../numbered-choices.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { Failure } from "../failure.ts";
-import { isObject, readJson, readObject } from "../http/json.ts";
+import { readJson, readObject } from "../http/json.ts";
 import { Annotations } from "../openai/annotations.ts";
 import type { FinishReason, Part } from "../provider.ts";
 import { groundingAnnotations, searchesOf } from "./citations.ts";
@@ -87,9 +88,9 @@ export class GeminiReader implements AnswerReader<string> {
     this.id ??= answerIdOf(responseId);
     if (Array.isArray(candidates)) {
       for (const candidate of numbered(candidates))
-        if (isObject(candidate)) this.readCandidate(candidate, parts);
+        if (isJsonObject(candidate)) this.readCandidate(candidate, parts);
     }
-    if (isObject(promptFeedback) && typeof promptFeedback["blockReason"] === "string") this.blocked();
+    if (isJsonObject(promptFeedback) && typeof promptFeedback["blockReason"] === "string") this.blocked();
     const usage = usageMetadata === undefined ? null : geminiUsage(usageMetadata, this.searches);
     if (usage === null) return;
     this.usageTold = true;
@@ -109,13 +110,13 @@ export class GeminiReader implements AnswerReader<string> {
     if (index < 0 || index >= this.options.choices) return;
     const choice = this.choiceOf(index);
     const before = parts.length;
-    if (isObject(content) && Array.isArray(content["parts"])) {
+    if (isJsonObject(content) && Array.isArray(content["parts"])) {
       this.began ||= content["parts"].some(isSaid);
       for (const part of content["parts"] as unknown[])
-        if (isObject(part)) readPart(part, { index, choice, parts });
+        if (isJsonObject(part)) readPart(part, { index, choice, parts });
     }
     this.readLogprobs(candidate["logprobsResult"], { index, parts, before });
-    if (isObject(groundingMetadata)) {
+    if (isJsonObject(groundingMetadata)) {
       choice.annotations ??= new Annotations();
       choice.annotations.read(groundingAnnotations(groundingMetadata, choice.ascii));
       this.searches = searchesOf(groundingMetadata) ?? this.searches;
@@ -157,7 +158,7 @@ export class GeminiReader implements AnswerReader<string> {
 
 /** An empty text is none; a signature beside it is something. */
 const isSaid = (part: unknown): boolean =>
-  isObject(part) && Object.entries(part).some(([name, value]) => name !== "thought" && value !== "");
+  isJsonObject(part) && Object.entries(part).some(([name, value]) => name !== "thought" && value !== "");
 
 /** Images, code and its results have no place in a chat completion, and are left out. */
 function readPart(
@@ -172,7 +173,7 @@ function readPart(
       parts.push({ type: "text", choice: index, text });
     }
   }
-  if (isObject(functionCall)) choice.calls.read(functionCall, part["thoughtSignature"], parts);
+  if (isJsonObject(functionCall)) choice.calls.read(functionCall, part["thoughtSignature"], parts);
 }
 
 /** The terminator that proxies add, or an error in a list, as streams without `alt=sse` tell it. */
@@ -180,6 +181,6 @@ function endOf(data: string): EventEnd {
   if (data.startsWith("[DONE]")) return "done";
   const list = readJson(data);
   const first: unknown = Array.isArray(list) ? list[0] : null;
-  if (isObject(first) && isObject(first["error"])) return geminiError(first["error"]);
+  if (isJsonObject(first) && isJsonObject(first["error"])) return geminiError(first["error"]);
   throw new Failure("broken", "unknown", "the upstream sent an event that is no object");
 }

@@ -1,9 +1,10 @@
 // An error as Google's APIs say it, in a refusing reply, a list of one, or an event, as the one error that all shapes share
 // (wire.md §8.3).
 import { HOUR_MS } from "../../domain/durations.ts";
+import { isJsonObject } from "../../domain/read-value.ts";
 import type { UpstreamError } from "../codec.ts";
 import type { FailureCause } from "../failure.ts";
-import { isObject, readJson } from "../http/json.ts";
+import { readJson } from "../http/json.ts";
 
 const NOTHING: UpstreamError = { status: 0, code: "", message: "", param: null, retryAfterMs: null };
 
@@ -11,14 +12,14 @@ const NOTHING: UpstreamError = { status: 0, code: "", message: "", param: null, 
 export function readGeminiError(text: string): UpstreamError {
   const body = readJson(text);
   const whole: unknown = Array.isArray(body) ? body[0] : body;
-  return isObject(whole) ? geminiError(whole["error"]) : NOTHING;
+  return isJsonObject(whole) ? geminiError(whole["error"]) : NOTHING;
 }
 
 /** The object under `error`. */
 export function geminiError(error: unknown): UpstreamError {
-  if (!isObject(error)) return { ...NOTHING, message: typeof error === "string" ? error : "" };
+  if (!isJsonObject(error)) return { ...NOTHING, message: typeof error === "string" ? error : "" };
   const { code, status, message } = error;
-  const details = Array.isArray(error["details"]) ? error["details"].filter(isObject) : [];
+  const details = Array.isArray(error["details"]) ? error["details"].filter(isJsonObject) : [];
   const reason = details.map(({ reason: word }) => word).find((word) => typeof word === "string");
   const words = typeof message === "string" ? message : "";
   const cause = causeOf(String(reason ?? ""), words);
@@ -73,7 +74,7 @@ function paramOf(details: readonly Record<string, unknown>[], message: string): 
     return "messages";
   const fields = details
     .flatMap(({ fieldViolations: list }) => (Array.isArray(list) ? (list as unknown[]) : []))
-    .map((violation) => (isObject(violation) ? violation["field"] : null));
+    .map((violation) => (isJsonObject(violation) ? violation["field"] : null));
   const quoted = /\b(?:generation_config|tools|tool_config)[\w.[\]]*/.exec(message)?.[0];
   for (const field of [...fields, quoted])
     for (const [place, name] of PARAMS) if (typeof field === "string" && place.test(field)) return name;

@@ -1,9 +1,9 @@
 // The calls of one choice: an object in one piece, or a name and then pieces of its arguments; Gemini gives most of them no
 // id, so they get one (wire.md §8.2). A signature leaves with the call that it stood on.
+import { isJsonObject, isPresent } from "../../domain/read-value.ts";
 import { namelessCall, unreadableArguments } from "../call-arguments.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { GivenIds } from "../given-ids.ts";
-import { isObject, isUntold } from "../http/json.ts";
 import type { Part } from "../provider.ts";
 import { KeptBound } from "../kept-bound.ts";
 import { PartialArguments } from "./partial-arguments.ts";
@@ -33,11 +33,12 @@ export class FunctionCalls {
   read(call: Record<string, unknown>, signature: unknown, parts: Part[]): void {
     const { name, args, partialArgs, willContinue } = call;
     const goesOn = willContinue === true;
-    if (!(isUntold(args) || isObject(args)) || !(isUntold(partialArgs) || Array.isArray(partialArgs)))
+    if (!(!isPresent(args) || isJsonObject(args)) || !(!isPresent(partialArgs) || Array.isArray(partialArgs)))
       throw unreadableArguments();
     if (typeof name === "string" && name !== "") this.begin(name, call, { signature, parts });
-    else if (this.unfinished === null && (isObject(args) || Array.isArray(partialArgs))) throw namelessCall();
-    if (isObject(args) && !goesOn && !Array.isArray(partialArgs)) {
+    else if (this.unfinished === null && (isJsonObject(args) || Array.isArray(partialArgs)))
+      throw namelessCall();
+    if (isJsonObject(args) && !goesOn && !Array.isArray(partialArgs)) {
       this.unfinished = null;
       this.tell(JSON.stringify(args), parts);
       return;

@@ -1,5 +1,5 @@
 // Log probabilities of Gemini → OpenAI's, as clients get them (wire.md §2). Ids of tokens stay here: none is ever told.
-import { isObject } from "../http/json.ts";
+import { isJsonObject } from "../../domain/read-value.ts";
 
 interface TokenLogprob {
   token: string;
@@ -15,7 +15,7 @@ const utf8 = new TextEncoder();
 
 /** Of the tokens that `logprobsResult` tells of, with at most `top` alternatives each; null when it tells of none. */
 export function geminiLogprobs(result: unknown, top: number): object | null {
-  if (!isObject(result) || !Array.isArray(result["chosenCandidates"])) return null;
+  if (!isJsonObject(result) || !Array.isArray(result["chosenCandidates"])) return null;
   const alternatives: unknown[] = Array.isArray(result["topCandidates"]) ? result["topCandidates"] : [];
   const room = { left: CHARACTERS_WITH_BYTES };
   const content = (result["chosenCandidates"] as unknown[]).flatMap((chosen, at) => {
@@ -30,7 +30,7 @@ interface Room {
 }
 
 function alternativesOf(step: unknown, top: number, room: Room): TokenLogprob[] {
-  if (!isObject(step) || !Array.isArray(step["candidates"])) return [];
+  if (!isJsonObject(step) || !Array.isArray(step["candidates"])) return [];
   return (step["candidates"] as unknown[])
     .slice(0, top)
     .map((one) => tokenOf(one, room))
@@ -39,7 +39,7 @@ function alternativesOf(step: unknown, top: number, room: Room): TokenLogprob[] 
 
 /** A figure of zero is left out by the vendor: it was certain. */
 function tokenOf(value: unknown, room: Room): TokenLogprob | null {
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   const { token, logProbability: logprob = 0 } = value;
   if (typeof token !== "string" || !Number.isFinite(logprob)) return null;
   room.left -= token.length;

@@ -1,9 +1,9 @@
 // The arguments of a call that come in pieces, each with its place (`$.rows[0].name`), as the JSON text that they make: told
 // as it grows, so that a long one is no silence. A place that was left is not entered again: its text has been told.
 import { isExactNumber } from "../../domain/exact-json.ts";
+import { isJsonObject, isPresent } from "../../domain/read-value.ts";
 import { unreadableArguments } from "../call-arguments.ts";
 import { Failure } from "../failure.ts";
-import { isObject, isUntold } from "../http/json.ts";
 
 type Step = string | number;
 
@@ -43,18 +43,18 @@ export class PartialArguments {
   }
 
   private piece(piece: unknown): string {
-    if (!isObject(piece)) throw unplaced();
+    if (!isJsonObject(piece)) throw unplaced();
     const path = stepsOf(piece["jsonPath"]);
     const { stringValue: words } = piece;
     const goesOn =
       this.text && path.length === this.path.length && path.every((step, at) => step === this.path[at]);
     if (goesOn) {
-      if (!isUntold(words) && typeof words !== "string") throw unreadableArguments();
-      const more = isUntold(words) ? "" : JSON.stringify(words).slice(1, -1);
+      if (isPresent(words) && typeof words !== "string") throw unreadableArguments();
+      const more = !isPresent(words) ? "" : JSON.stringify(words).slice(1, -1);
       return more + (piece["willContinue"] === true ? "" : this.closeText());
     }
     const before = this.begin() + this.closeText() + this.enter(path);
-    if (isUntold(words)) return before + valueText(piece);
+    if (!isPresent(words)) return before + valueText(piece);
     if (typeof words !== "string") throw unreadableArguments();
     this.text = true;
     const text = `${before}${JSON.stringify(words).slice(0, -1)}`;
@@ -108,7 +108,7 @@ export class PartialArguments {
 function valueText({ numberValue, boolValue }: Record<string, unknown>): string {
   if (typeof numberValue === "number" || isExactNumber(numberValue) || typeof boolValue === "boolean")
     return JSON.stringify(numberValue ?? boolValue);
-  if (!isUntold(numberValue) || !isUntold(boolValue)) throw unreadableArguments();
+  if (isPresent(numberValue) || isPresent(boolValue)) throw unreadableArguments();
   return "null";
 }
 

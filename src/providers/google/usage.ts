@@ -1,12 +1,12 @@
 // Usage as Gemini reports it → the figures that are metered (wire.md §8.2): cumulative in each event, so that the last one
 // counts; figures of zero are left out of it. Thoughts stand beside the candidates, prompts of its own tools beside ours.
+import { isJsonObject } from "../../domain/read-value.ts";
 import { serviceTierOf } from "../../domain/token-classes.ts";
-import { isObject } from "../http/json.ts";
 import type { ProviderUsage } from "../provider.ts";
 
 /** Null when there is no figure of a prompt in it: then the gateway counts by its own evidence. `calls`: paid searches. */
 export function geminiUsage(value: unknown, calls: number | null = null): ProviderUsage | null {
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   const asked = count(value["promptTokenCount"]);
   if (asked === null) return null;
   const promptTokens = asked + (count(value["toolUsePromptTokenCount"]) ?? 0);
@@ -60,7 +60,7 @@ const within = (most: number, figure: number | null): number | null =>
 function kindsIn(list: unknown, kinds: Kinds): Kinds {
   if (!Array.isArray(list)) return kinds;
   for (const one of list as unknown[]) {
-    if (!isObject(one)) continue;
+    if (!isJsonObject(one)) continue;
     const { modality } = one;
     if (modality === "AUDIO") kinds.audio = (kinds.audio ?? 0) + (count(one["tokenCount"]) ?? 0);
     else if (modality === "IMAGE" || modality === "DOCUMENT")

@@ -2,6 +2,7 @@
 // lists, and everything that walks or prints them afterwards runs out of stack.
 import { withExact } from "../../domain/exact-json.ts";
 import { countMembersWritten } from "../../domain/parse-json.ts";
+import { isJsonObject, type JsonObject } from "../../domain/read-value.ts";
 import { Failure } from "../failure.ts";
 
 /** Far above what any provider nests, far below what a stack holds. */
@@ -11,15 +12,11 @@ const DEPTH_MAX = 256;
  * The text as one JSON object. Throws `Failure` `broken`, beginning with `what`, for anything else. What stands under one of
  * the names `exact`, at any depth, has its numbers as they were written.
  */
-export function readObject(
-  text: string,
-  what: string,
-  exact: readonly string[] = [],
-): Record<string, unknown> {
+export function readObject(text: string, what: string, exact: readonly string[] = []): JsonObject {
   const value = readJson(text);
   if (value === undefined)
     throw new Failure("broken", "unknown", `${what} that is not JSON, or nested too deeply`);
-  if (!isObject(value)) throw new Failure("broken", "unknown", `${what} that is no object`);
+  if (!isJsonObject(value)) throw new Failure("broken", "unknown", `${what} that is no object`);
   return withExact(text, value, exact);
 }
 
@@ -36,10 +33,3 @@ export function readJson(text: string): unknown {
 /** Without parsing. Text that is too short to close as many brackets is not looked at: most events are. */
 const nestsTooDeep = (text: string): boolean =>
   text.length > 2 * DEPTH_MAX && countMembersWritten(text, DEPTH_MAX) === null;
-
-/** A JSON object: neither a list nor null. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** Whether nothing was said. */
-export const isUntold = (value: unknown): value is undefined | null => value === undefined || value === null;

@@ -1,6 +1,6 @@
 // The citations of one choice, in OpenAI's shape, whichever way they come: told over many chunks, repeated with each, or
 // whole (wire.md §3.1). Clients check this shape strictly, so what is none of it is left out. Bounded; nobody pays for them.
-import { isObject } from "../http/json.ts";
+import { isJsonObject } from "../../domain/read-value.ts";
 import type { UrlCitation } from "../provider.ts";
 
 /** More of one choice are dropped: they are an ornament of the answer, and no reason to break it. */
@@ -39,9 +39,9 @@ export class Annotations {
 
 /** Null without an address; a title or place that was not told is "" or 0, since clients insist on all four. */
 function citationOf(annotation: unknown): UrlCitation | null {
-  if (!isObject(annotation) || annotation["type"] !== "url_citation") return null;
+  if (!isJsonObject(annotation) || annotation["type"] !== "url_citation") return null;
   const told = annotation["url_citation"];
-  if (!isObject(told)) return null;
+  if (!isJsonObject(told)) return null;
   const { url, title, start_index: start, end_index: end } = told;
   if (typeof url !== "string" || url === "") return null;
   return {

@@ -3,10 +3,10 @@
 import { ANSWER_BYTES_MAX } from "../../domain/answer-size.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
+import { isJsonObject } from "../../domain/read-value.ts";
 import { answerIdOf } from "../answer-id.ts";
 import type { AnswerReader } from "../codec.ts";
 import { Failure } from "../failure.ts";
-import { isObject } from "../http/json.ts";
 import type { CallDraft, OutgoingBody, Part } from "../provider.ts";
 import { readUsage } from "./usage.ts";
 import { vectorsIn } from "./vectors.ts";
@@ -98,7 +98,7 @@ export class EmbeddingsReader implements AnswerReader<string> {
     this.vectors = list;
     this.id = answerIdOf(id);
     this.complete = true;
-    if (!isObject(usage)) return;
+    if (!isJsonObject(usage)) return;
     const told = readUsage({
       ...usage,
       prompt_tokens: usage["prompt_tokens"] ?? usage["total_tokens"],

@@ -1,6 +1,7 @@
 // One parsed chunk of an OpenAI-shaped stream → parts. Keeps what must be remembered across chunks: tool calls, which
 // choices have finished and how, and citations (wire.md §8.2). Finishes come last: some upstreams repeat
 // theirs on every chunk, and no text may be lost behind it; citations once and before it, as clients keep only the last list.
+import { isJsonObject } from "../../domain/read-value.ts";
 import { serviceTierOf } from "../../domain/token-classes.ts";
 import { answerIdOf } from "../answer-id.ts";
 import { numbered } from "../numbered-choices.ts";
@@ -10,7 +11,7 @@ import { readFinishReason } from "./finish-reason.ts";
 import type { FinishReason, Part } from "../provider.ts";
 import { readReasoning, readText } from "./read-content.ts";
 import { EXACT, ToolCalls } from "./tool-calls.ts";
-import { isObject, readObject } from "../http/json.ts";
+import { readObject } from "../http/json.ts";
 import { errorOf } from "./read-error.ts";
 import { wholeAsChunk } from "./whole-answer.ts";
 import { readUsage } from "./usage.ts";
@@ -68,7 +69,7 @@ export class ChunkReader implements AnswerReader<string> {
     let within: unknown;
     if (Array.isArray(choices)) {
       for (const choice of numbered(choices)) {
-        if (!isObject(choice)) continue;
+        if (!isJsonObject(choice)) continue;
         this.readChoice(choice, parts);
         within ??= choice["usage"];
       }
@@ -107,7 +108,7 @@ export class ChunkReader implements AnswerReader<string> {
     if (index < 0 || index >= this.options.choices) return;
     const delta = choice["delta"] ?? choice["message"];
     this.began ||= hasOutput(delta) || isFilled(choice["finish_reason"]);
-    if (isObject(delta)) this.readDelta(choice, index, delta, parts);
+    if (isJsonObject(delta)) this.readDelta(choice, index, delta, parts);
     const word = choice["finish_reason"];
     if (typeof word !== "string" || word === "") return;
     const reason = readFinishReason(word);
@@ -131,7 +132,7 @@ export class ChunkReader implements AnswerReader<string> {
       parts.push({ type: "refusal", choice: index, text: refusal });
     if (Array.isArray(annotations)) this.annotationsOf(index).read(annotations);
     if (Array.isArray(calls)) this.toolsOf(index).read(calls, parts);
-    else if (isObject(called)) this.toolsOf(index).read([{ function: called }], parts);
+    else if (isJsonObject(called)) this.toolsOf(index).read([{ function: called }], parts);
   }
 
   private annotationsOf(choice: number): Annotations {
@@ -157,17 +158,17 @@ export class ChunkReader implements AnswerReader<string> {
 
 /** A role alone is said before the model begins; what else stands beside it is the model's, known here or not. */
 const hasOutput = (delta: unknown): boolean =>
-  isObject(delta) && Object.entries(delta).some(([name, value]) => name !== "role" && isFilled(value));
+  isJsonObject(delta) && Object.entries(delta).some(([name, value]) => name !== "role" && isFilled(value));
 
 const isFilled = (value: unknown): boolean =>
   typeof value === "object" && value !== null ? Object.keys(value).length > 0 : Boolean(value);
 
 /** Groq once told its usage here only. */
-const besides = (extension: unknown): unknown => (isObject(extension) ? extension["usage"] : null);
+const besides = (extension: unknown): unknown => (isJsonObject(extension) ? extension["usage"] : null);
 
 /** Log probabilities that say something: the role chunk carries an empty list. */
 function withContent(logprobs: unknown): object | null {
-  if (!isObject(logprobs)) return null;
+  if (!isJsonObject(logprobs)) return null;
   const lists = [logprobs["content"], logprobs["refusal"]];
   return lists.some((list) => Array.isArray(list) && list.length > 0) ? logprobs : null;
 }

@@ -1,12 +1,12 @@
 // Text and reasoning of a message or delta, in the spellings that providers of the OpenAI shape use (wire.md §8.2).
-import { isObject } from "../http/json.ts";
+import { isJsonObject } from "../../domain/read-value.ts";
 
 /** The answer's text: a string, or the text parts of an array (Mistral). */
 export function readText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
-    .map((part: unknown) => (isObject(part) && part["type"] === "text" ? textOf(part["text"]) : ""))
+    .map((part: unknown) => (isJsonObject(part) && part["type"] === "text" ? textOf(part["text"]) : ""))
     .join("");
 }
 
@@ -22,10 +22,10 @@ export function readReasoning(message: Record<string, unknown>): string {
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 const detailText = (detail: unknown): string =>
-  isObject(detail) ? textOf(detail["text"]) || textOf(detail["summary"]) : "";
+  isJsonObject(detail) ? textOf(detail["text"]) || textOf(detail["summary"]) : "";
 
 function thinkingText(part: unknown): string {
-  if (!isObject(part) || part["type"] !== "thinking") return "";
+  if (!isJsonObject(part) || part["type"] !== "thinking") return "";
   const { thinking } = part;
   return Array.isArray(thinking) ? readText(thinking) : textOf(thinking);
 }

@@ -1,6 +1,7 @@
 // An error of the OpenAI shape, wherever its many speakers put it, as the one error that all shapes share (wire.md §8.3).
+import { isJsonObject } from "../../domain/read-value.ts";
 import type { UpstreamError } from "../codec.ts";
-import { isObject, readJson } from "../http/json.ts";
+import { readJson } from "../http/json.ts";
 
 const PARAM_MAX = 100;
 const NOTHING: UpstreamError = { status: 0, code: "", message: "", param: null, retryAfterMs: null };
@@ -14,10 +15,10 @@ export const readError = (text: string): UpstreamError => ({
 /** The error object, wherever the provider puts it: under `error`, or as the body itself. */
 export function errorOf(body: unknown): UpstreamError {
   const whole: unknown = Array.isArray(body) ? body[0] : body; // Google's lists
-  const error = isObject(whole) ? (whole["error"] ?? whole) : whole;
+  const error = isJsonObject(whole) ? (whole["error"] ?? whole) : whole;
   if (typeof error === "string") return { ...NOTHING, message: error };
-  if (!isObject(error)) return NOTHING;
-  const inner = isObject(error["innererror"]) ? error["innererror"] : {};
+  if (!isJsonObject(error)) return NOTHING;
+  const inner = isJsonObject(error["innererror"]) ? error["innererror"] : {};
   const words = [error["code"], error["type"], error["status"], inner["code"]];
   return {
     ...NOTHING,
@@ -42,12 +43,12 @@ interface Wording {
 /** Where providers of the OpenAI shape put message and field; FastAPI's and pydantic's `detail` among them. */
 function wordingOf(error: Record<string, unknown>): Wording {
   const { message, param } = error;
-  const detail = isObject(message) ? message["detail"] : (error["detail"] ?? error["errors"]);
+  const detail = isJsonObject(message) ? message["detail"] : (error["detail"] ?? error["errors"]);
   const first: unknown = Array.isArray(detail) ? detail[0] : detail;
   const named = typeof param === "string" && param !== "" ? param.slice(0, PARAM_MAX) : null;
   if (typeof message === "string" && message !== "") return { message, param: named };
   if (typeof first === "string") return { message: first, param: named };
-  if (!isObject(first)) return { message: "", param: named };
+  if (!isJsonObject(first)) return { message: "", param: named };
   const said = first["msg"] ?? first["message"];
   return { message: typeof said === "string" ? said : "", param: named ?? pathOf(first["loc"]) };
 }

@@ -1,11 +1,11 @@
 // Tool calls of one choice across chunks: ours count 0, 1, 2 … in order of first appearance, whatever the upstream
 // counts; a call without an id gets one, a name is told once (wire.md §3.1, §8.2; money.md §12 fault 53).
+import { isJsonObject } from "../../domain/read-value.ts";
 import { requireFewCalls } from "../calls-max.ts";
 import { namelessCall } from "../call-arguments.ts";
 import { Failure } from "../failure.ts";
 import { CALL_ID_CHARACTERS_MAX, GivenIds } from "../given-ids.ts";
 import type { Part } from "../provider.ts";
-import { isObject } from "../http/json.ts";
 
 /** Of what is kept for calls of an answer: arguments before their name. */
 const HELD_CHARACTERS_MAX = 4 * 1024 * 1024;
@@ -47,7 +47,7 @@ export class ToolCalls {
 
   /** Appends the parts of one `tool_calls` array. */
   read(fragments: unknown[], parts: Part[]): void {
-    for (const fragment of fragments) if (isObject(fragment)) this.readOne(fragment, parts);
+    for (const fragment of fragments) if (isJsonObject(fragment)) this.readOne(fragment, parts);
   }
 
   /** Throws `Failure` when arguments came for a call that never got a name. */
@@ -56,10 +56,10 @@ export class ToolCalls {
   }
 
   private readOne(fragment: Record<string, unknown>, parts: Part[]): void {
-    const called = isObject(fragment["function"]) ? fragment["function"] : {};
+    const called = isJsonObject(fragment["function"]) ? fragment["function"] : {};
     const name = typeof called["name"] === "string" ? called["name"] : "";
     const call = this.callOf(fragment, name);
-    if (isObject(fragment["extra_content"])) call.extra ??= this.bounded(fragment["extra_content"]);
+    if (isJsonObject(fragment["extra_content"])) call.extra ??= this.bounded(fragment["extra_content"]);
     if (call.index === null && name !== "") this.begin(call, { name, parts });
     const text = argumentText(called["arguments"]);
     if (text === "") return;

@@ -1,8 +1,8 @@
 // Usage as providers of the OpenAI shape report it → the figures that are metered (wire.md §8.2). Where the total is
 // not prompt + completion, the larger completion stands: either hidden reasoning was left out of it, or the total is
 // wrong. What of that may be believed is decided by the quote and by what was delivered, not here.
+import { isJsonObject } from "../../domain/read-value.ts";
 import { serviceTierOf } from "../../domain/token-classes.ts";
-import { isObject } from "../http/json.ts";
 import type { ProviderUsage } from "../provider.ts";
 
 /**
@@ -10,7 +10,7 @@ import type { ProviderUsage } from "../provider.ts";
  * its usage, names it.
  */
 export function readUsage(value: unknown, serviceTier: unknown = null): ProviderUsage | null {
-  if (!isObject(value)) return null;
+  if (!isJsonObject(value)) return null;
   const total = count(value["total_tokens"]);
   const reported = count(value["completion_tokens"]);
   const promptTokens = count(value["prompt_tokens"]) ?? difference(total, reported);
@@ -62,7 +62,7 @@ function difference(total: number | null, part: number | null): number | null {
   return total === null || part === null || total < part ? null : total - part;
 }
 
-const inside = (details: unknown, name: string): unknown => (isObject(details) ? details[name] : null);
+const inside = (details: unknown, name: string): unknown => (isJsonObject(details) ? details[name] : null);
 
 function count(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;

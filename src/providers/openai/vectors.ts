@@ -1,7 +1,8 @@
 // The list of vectors in an answer of the embeddings shape, found without reading millions of numbers: each vector is taken
 // out as the text that it is, and what is left over is small.
+import { isJsonObject } from "../../domain/read-value.ts";
 import { Failure } from "../failure.ts";
-import { isObject, readObject } from "../http/json.ts";
+import { readObject } from "../http/json.ts";
 
 export interface Vectors {
   /** By the place of their input: a JSON list of numbers, or a string of base64, as it came. */
@@ -44,7 +45,7 @@ function inPlace(data: unknown, found: readonly string[], count: number): string
   if (entries.length !== count) throw broken(`${entries.length} vectors instead of ${count}`);
   const list: string[] = Array.from({ length: count }, () => "");
   for (const [place, entry] of entries.entries()) {
-    const { embedding, index = place } = isObject(entry) ? entry : {};
+    const { embedding, index = place } = isJsonObject(entry) ? entry : {};
     const vector = typeof embedding === "number" ? found[embedding] : undefined;
     if (vector === undefined || !VECTOR.test(vector)) throw broken("something that is no vector");
     if (typeof index !== "number" || list[index] !== "") throw broken("a vector out of place");

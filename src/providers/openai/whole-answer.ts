@@ -1,7 +1,8 @@
 // A non-streamed body of the OpenAI shape, read as one chunk of a stream. A 200 that holds an error is a broken upstream and
 // proves nothing about the call (wire.md §8.3).
+import { isJsonObject } from "../../domain/read-value.ts";
 import { Failure } from "../failure.ts";
-import { isObject, readObject } from "../http/json.ts";
+import { readObject } from "../http/json.ts";
 import { EXACT } from "./tool-calls.ts";
 
 /** Throws `Failure` for a text that is no answer. */
@@ -9,7 +10,7 @@ export function wholeAsChunk(text: string): Record<string, unknown> {
   const body = readObject(text, "the upstream answered 200 with something", EXACT);
   if (body["error"] || body["object"] === "error")
     throw new Failure("broken", "unknown", "the upstream answered 200 with an error body");
-  const choices = Array.isArray(body["choices"]) ? (body["choices"] as unknown[]).filter(isObject) : [];
+  const choices = Array.isArray(body["choices"]) ? (body["choices"] as unknown[]).filter(isJsonObject) : [];
   choices.forEach(complete);
   body["choices"] = choices;
   return body;

@@ -1,10 +1,6 @@
 // A value that satisfies a JSON schema, the same one each time: what a simulated tool call or structured answer holds.
 // A caller wrote the schema, so it is small whatever that asks for.
-
-type Schema = Record<string, unknown>;
-
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+import { isJsonObject, type JsonObject } from "../../domain/read-value.ts";
 
 const DEPTH_MAX = 16;
 const TEXT_LENGTH_MAX = 4096;
@@ -21,7 +17,7 @@ export const valueOf = (schema: unknown): unknown => filled(schema, { depth: 0, 
 
 function filled(schema: unknown, { depth, room }: Place): unknown {
   room.left -= 1;
-  if (!isSchema(schema) || depth > DEPTH_MAX) return "text";
+  if (!isJsonObject(schema) || depth > DEPTH_MAX) return "text";
   const below = { depth: depth + 1, room };
   if ("const" in schema) return schema["const"];
   if (Array.isArray(schema["enum"]) && schema["enum"].length > 0) return schema["enum"][0] as unknown;
@@ -46,22 +42,22 @@ function filled(schema: unknown, { depth, room }: Place): unknown {
   }
 }
 
-function typeOf(schema: Schema): string {
+function typeOf(schema: JsonObject): string {
   const { type } = schema;
   if (Array.isArray(type)) return String(type.find((word) => word !== "null") ?? "null");
   if (typeof type === "string") return type;
-  return isSchema(schema["properties"]) ? "object" : "string";
+  return isJsonObject(schema["properties"]) ? "object" : "string";
 }
 
-function textOf({ minLength }: Schema, room: Place["room"]): string {
+function textOf({ minLength }: JsonObject, room: Place["room"]): string {
   if (typeof minLength !== "number") return "text";
   const length = Math.max(0, Math.min(minLength, TEXT_LENGTH_MAX, room.left));
   room.left -= length;
   return "text".padEnd(length, "t");
 }
 
-function objectOf(schema: Schema, below: Place): Schema {
-  const properties = isSchema(schema["properties"]) ? schema["properties"] : {};
+function objectOf(schema: JsonObject, below: Place): JsonObject {
+  const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema["required"])
     ? schema["required"].map(String)
     : Object.keys(properties);

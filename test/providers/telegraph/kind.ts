@@ -10,10 +10,11 @@ import type {
   Outgoing,
   UpstreamError,
 } from "../../../src/providers/codec.ts";
+import { isJsonObject } from "../../../src/domain/read-value.ts";
 import { NO_CLASSES } from "../../../src/domain/token-classes.ts";
 import { Failure, type FailureCause } from "../../../src/providers/failure.ts";
 import { httpProvider } from "../../../src/providers/http/http-provider.ts";
-import { isObject, readJson, readObject } from "../../../src/providers/http/json.ts";
+import { readJson, readObject } from "../../../src/providers/http/json.ts";
 import { providerKind } from "../../../src/providers/kind.ts";
 import type { CallDraft, FinishReason, OutgoingBody, Part } from "../../../src/providers/provider.ts";
 
@@ -160,7 +161,7 @@ class TelegramReader implements AnswerReader<Frame> {
     const { number, words, count, stopped } = readObject(text, "a telegram");
     this.id = String(number);
     parts.push({ type: "text", choice: 0, text: String(words) });
-    this.tell(isObject(count) ? count : {}, parts);
+    this.tell(isJsonObject(count) ? count : {}, parts);
     this.reason = stopped === "out of paper" ? "length" : "stop";
   }
 
@@ -190,7 +191,7 @@ const MEANS: Record<string, FailureCause> = { too_eager: "rate_limited", shut: "
 const wordOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 function troubleOf(body: unknown): UpstreamError {
-  const trouble = isObject(body) && isObject(body["trouble"]) ? body["trouble"] : {};
+  const trouble = isJsonObject(body) && isJsonObject(body["trouble"]) ? body["trouble"] : {};
   const sort = wordOf(trouble["sort"]);
   const cause = MEANS[sort];
   const wait = trouble["wait_s"];

@@ -1,6 +1,6 @@
 // Reasoning that a provider sealed (wire.md §8.4): it goes through with a mark of whose it is, and back to whom it names alone. Any other
 // is refused there, for good: it is left out, with the ids that say what it led to.
-import { isObject } from "../../http/json.ts";
+import { isJsonObject } from "../../../domain/read-value.ts";
 import { withoutNulls } from "../../without-nulls.ts";
 
 const MARK = "tollgate.sealed.";
@@ -20,7 +20,7 @@ export function returnedItems(items: readonly unknown[], issuer: string): unknow
   /** A thought was left out: what it led to must not name it. */
   let orphaned = false;
   for (const given of items) {
-    if (!isObject(given)) continue;
+    if (!isJsonObject(given)) continue;
     const item = saidItem(given);
     const { type, role, encrypted_content: sealed } = item;
     if (type === "reasoning") {
@@ -43,7 +43,7 @@ function saidItem(given: Record<string, unknown>): Record<string, unknown> {
   const item = withoutNulls(given);
   const { content } = item;
   if (!Array.isArray(content)) return item;
-  const parts = content.map((part: unknown) => (isObject(part) ? withoutNulls(part) : part));
+  const parts = content.map((part: unknown) => (isJsonObject(part) ? withoutNulls(part) : part));
   return parts.every((part, at) => part === content[at]) ? item : { ...item, content: parts };
 }
 

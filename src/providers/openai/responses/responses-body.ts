@@ -1,8 +1,8 @@
 // A caller's own Responses body on its way to an upstream of that shape (surfaces.md §4): order and unknown members stay as they are. Ours
 // are the model, the output maximum, what is stored (nothing), identifiers, and reasoning that belongs to somebody else.
 import type { NativeBody } from "../../../domain/native-body.ts";
+import { isJsonObject } from "../../../domain/read-value.ts";
 import type { JsonObject } from "../../../domain/read-value.ts";
-import { isObject } from "../../http/json.ts";
 import type { CallDraft, OutgoingBody } from "../../provider.ts";
 import { unescaped } from "../../unescaped.ts";
 import { returnedItems } from "./reasoning-marks.ts";
@@ -59,7 +59,7 @@ function fieldsOf(
         fields.input = Array.isArray(value) ? returnedItems(value, issuer) : value;
         break;
       case "reasoning":
-        fields.reasoning = { ...(isObject(value) && value), ...(effort !== null && { effort }) };
+        fields.reasoning = { ...(isJsonObject(value) && value), ...(effort !== null && { effort }) };
         break;
       case "temperature":
         if (temperature !== null) fields.temperature = temperature;
@@ -92,7 +92,7 @@ function withoutData(fields: JsonObject): JsonObject {
 
 /** Only where it stands in an image or a file, which are counted; whatever else bears such a name weighs what it is. */
 function weightless(part: unknown): unknown {
-  if (!isObject(part)) return part;
+  if (!isJsonObject(part)) return part;
   const { type, image_url: url, file_data: data } = part;
   if (type === "input_file" && typeof data === "string") return { ...part, file_data: "" };
   const inline = type === "input_image" && typeof url === "string" && /^data:/i.test(url);
@@ -130,6 +130,6 @@ function textOf(fields: JsonObject): string {
 function addTexts(value: unknown, texts: string[]): void {
   if (typeof value === "string") texts.push(value);
   else if (Array.isArray(value)) for (const one of value) addTexts(one, texts);
-  else if (isObject(value))
+  else if (isJsonObject(value))
     for (const [name, member] of Object.entries(value)) if (!FRAME.has(name)) addTexts(member, texts);
 }

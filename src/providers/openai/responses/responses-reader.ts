@@ -2,12 +2,13 @@
 // closes it; what came without deltas is. Beside them the caller gets the events themselves.
 import { RepeatedEvents } from "../../../domain/repeated-events.ts";
 import { exactObject } from "../../../domain/exact-json.ts";
+import { isJsonObject } from "../../../domain/read-value.ts";
 import type { JsonObject } from "../../../domain/read-value.ts";
 import { answerIdOf } from "../../answer-id.ts";
 import { requireFewCalls } from "../../calls-max.ts";
 import { Failure } from "../../failure.ts";
 import type { AnswerReader, EventEnd } from "../../codec.ts";
-import { isObject, readObject } from "../../http/json.ts";
+import { readObject } from "../../http/json.ts";
 import type { FinishReason, Part } from "../../provider.ts";
 import { errorOf } from "../read-error.ts";
 import { withMarks } from "./reasoning-marks.ts";
@@ -62,15 +63,15 @@ export class ResponsesReader implements AnswerReader<string> {
         return this.done(event, parts);
       case "response.completed":
       case "response.incomplete":
-        this.end(isObject(response) ? response : {}, parts);
+        this.end(isJsonObject(response) ? response : {}, parts);
         return "done";
       case "response.failed":
-        this.began ||= isObject(response) && hasOutput(response);
-        return errorOf(isObject(response) ? (response["error"] ?? {}) : {});
+        this.began ||= isJsonObject(response) && hasOutput(response);
+        return errorOf(isJsonObject(response) ? (response["error"] ?? {}) : {});
       case "error":
         return errorOf(event);
       default:
-        if (isObject(response)) this.head(response);
+        if (isJsonObject(response)) this.head(response);
         return null;
     }
   }
@@ -120,7 +121,7 @@ export class ResponsesReader implements AnswerReader<string> {
   private begin(event: JsonObject, parts: Part[]): null {
     const { item } = event;
     const place = placeOf(event);
-    if (isObject(item) && CALLS.has(String(item["type"])) && !this.calls.has(place))
+    if (isJsonObject(item) && CALLS.has(String(item["type"])) && !this.calls.has(place))
       this.call(item, place, parts);
     return null;
   }
@@ -138,7 +139,7 @@ export class ResponsesReader implements AnswerReader<string> {
   private done(event: JsonObject, parts: Part[]): null {
     const { item } = event;
     const place = placeOf(event);
-    if (isObject(item) && !this.heard.has(place)) this.tell(item, place, parts);
+    if (isJsonObject(item) && !this.heard.has(place)) this.tell(item, place, parts);
     return null;
   }
 
@@ -147,9 +148,10 @@ export class ResponsesReader implements AnswerReader<string> {
     const { output, usage, status, incomplete_details: details } = response;
     if (this.heard.size === 0 && Array.isArray(output))
       for (const [place, item] of (output as unknown[]).entries())
-        if (isObject(item)) this.tell(item, place, parts);
+        if (isJsonObject(item)) this.tell(item, place, parts);
     if (status === "incomplete")
-      this.reason = isObject(details) && details["reason"] === "content_filter" ? "content_filter" : "length";
+      this.reason =
+        isJsonObject(details) && details["reason"] === "content_filter" ? "content_filter" : "length";
     this.complete = true;
     const figures = readResponsesUsage(usage, response);
     if (figures === null) return;
@@ -168,7 +170,7 @@ export class ResponsesReader implements AnswerReader<string> {
     const thought = item["type"] === "reasoning";
     for (const list of [item["summary"], item["content"]])
       for (const part of Array.isArray(list) ? (list as unknown[]) : []) {
-        if (!isObject(part)) continue;
+        if (!isJsonObject(part)) continue;
         const refused = part["type"] === "refusal";
         const text = textOf(refused ? part["refusal"] : part["text"]);
         const type = thought ? "reasoning" : refused ? "refusal" : "text";

@@ -1,5 +1,5 @@
 // Usage as the Responses shape reports it: the figures of chat completions under other names (wire.md §8.2).
-import { isObject } from "../../http/json.ts";
+import { isJsonObject } from "../../../domain/read-value.ts";
 import type { ProviderUsage } from "../../provider.ts";
 import { readUsage } from "../usage.ts";
 
@@ -8,7 +8,7 @@ export function readResponsesUsage(
   usage: unknown,
   response: Record<string, unknown> = {},
 ): ProviderUsage | null {
-  if (!isObject(usage)) return null;
+  if (!isJsonObject(usage)) return null;
   const { input_tokens, output_tokens, total_tokens, input_tokens_details, output_tokens_details } = usage;
   const told = readUsage(
     {
@@ -25,6 +25,7 @@ export function readResponsesUsage(
 
 /** Searches that the provider made unasked. */
 function searchesIn(used: unknown): number | null {
-  const searches = isObject(used) && isObject(used["web_search"]) ? used["web_search"]["num_requests"] : null;
+  const searches =
+    isJsonObject(used) && isJsonObject(used["web_search"]) ? used["web_search"]["num_requests"] : null;
   return typeof searches === "number" && Number.isSafeInteger(searches) && searches >= 0 ? searches : null;
 }
