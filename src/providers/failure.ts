@@ -28,6 +28,8 @@ export interface UpstreamReply {
   words?: string;
   /** The request's field that it names, as it writes it. */
   param?: string;
+  /** The place in the body that it names, where that says more. */
+  place?: string;
   /** It does not know the field at all, rather than dislike its value. */
   unknownField?: boolean;
 }
