@@ -9,6 +9,7 @@ import { operatorFile, passByProxy } from "./gateway.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
 import { messageOf } from "../src/lib/message.ts";
+import { callsWithDescriptors, openFilesMax } from "../src/lib/shortage.ts";
 
 interface Finding {
   check: string;
@@ -62,6 +63,7 @@ async function configFindings(flags: DoctorOptions): Promise<Finding[]> {
     const config = loadConfig({ env: process.env, cwd: process.cwd(), flags });
     return [
       ...settingFindings(config),
+      descriptorsFinding(config),
       ...(await storeFindings(config)),
       await gatewayFinding(config, flags),
     ];
@@ -108,6 +110,19 @@ function providerFinding({ name, kind, baseUrl, own }: Config["providers"][numbe
   if (kind.credential.given(own)) return ok(check, `${what}, with a key`);
   if (!needed) return ok(check, what);
   return note(check, `${what}, without a key`, `Set ${setting} to \${NAME} if ${name} needs one.`);
+}
+
+/** As this shell may have them; a service's own may be more or fewer. */
+function descriptorsFinding({ limits: { maxConcurrent } }: Config): Finding {
+  const most = openFilesMax();
+  const fit = callsWithDescriptors(most);
+  const found = `${most ?? "no bound"} (ulimit -n)`;
+  if (fit === null || fit >= maxConcurrent) return ok("open files", found);
+  return note(
+    "open files",
+    `${found}: ${fit} calls at once, not limits.max_concurrent's ${maxConcurrent}`,
+    "Raise it (LimitNOFILE of a service, ulimits of a container), or lower limits.max_concurrent.",
+  );
 }
 
 async function storeFindings(config: Config): Promise<Finding[]> {
