@@ -8,8 +8,11 @@ const LISTS: Record<string, string> = {
   route: "./tollgate route list",
 };
 
-/** One sentence that tells the operator where to go from here. */
-export function nextStep({ code, param }: Pick<ErrorJson["error"], "code" | "param">): string {
+/** One sentence that tells the operator where to go from here; `options`: what the command that was typed takes. */
+export function nextStep(
+  { code, param }: Pick<ErrorJson["error"], "code" | "param">,
+  options: readonly string[] = [],
+): string {
   if (
     code === "invalid_api_key" ||
     code === "api_key_revoked" ||
@@ -38,5 +41,11 @@ export function nextStep({ code, param }: Pick<ErrorJson["error"], "code" | "par
   }
   return param === null
     ? "See ./tollgate help and docs/cli.md."
-    : `Correct ${param} and run the command again.`;
+    : `Correct ${typedAs(param, options)} and run the command again.`;
+}
+
+/** The option by which a field of the API is given, as it is typed; the field's own name where none is. */
+function typedAs(field: string, options: readonly string[]): string {
+  const named = [`--${field.replaceAll("_", "-")}`, ...(field.endsWith("_usd") ? ["--usd"] : [])];
+  return named.find((option) => options.includes(option)) ?? field;
 }
