@@ -3,8 +3,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
+import { today } from "../../dashboard/format/time.ts";
+import { entryKindNames } from "../../dashboard/components/entry-kinds.ts";
 import { dialogTexts } from "../../dashboard/components/texts.ts";
 import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
+import { statementTexts } from "../../dashboard/pages/billing/statement-texts.ts";
 import { operatorCreditsTexts as words } from "../../dashboard/pages/operator/credits/texts.ts";
 import { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import { type Browser, newMember } from "../support/browser.ts";
@@ -165,6 +168,11 @@ test("an operator gives back from the request itself, and nobody else is offered
   await member.open(drawer);
   await member.page.getByRole("dialog").getByText(request, { exact: true }).waitFor();
   expect(await member.page.getByRole("button", { name: activityTexts.refund, exact: true }).count()).toBe(0);
+  await member.page.getByText(activityTexts.refunded, { exact: true }).waitFor();
+  await member.page.getByText(activityTexts.afterRefund, { exact: true }).waitFor();
+  await member.page.getByRole("cell", { name: entryKindNames.refund, exact: true }).waitFor();
+  await member.open(`${path.organization(org, "billing")}?statement=${today().slice(0, 7)}`);
+  await member.page.getByRole("region", { name: statementTexts.movements }).getByText(request).waitFor();
   await member.leave();
 });
 

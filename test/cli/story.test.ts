@@ -137,6 +137,8 @@ test("a request is refunded once per reference, and never more than it cost", as
   expect(refunded.refunded).toBe(true);
   expect(Number(refunded.balance_usd)).toBeCloseTo(Number(before.available_usd) + Number(usd), 9);
   expect(await json(...refund)).toMatchObject({ refunded: false, balance_usd: refunded.balance_usd });
+  const shown = await run("request", "show", request);
+  expect(shown.out).toMatch(new RegExp(`^refunded +\\$${Number(usd)}$`, "m"));
   const more = await run("credits", "refund", request, "--usd", "0.01", "--json");
   expect([more.code, more.out]).toEqual([1, expect.stringContaining('"conflict"')]);
   const nobody = await run("credits", "refund", "req_0", "--usd", "0.01", "--json");
