@@ -274,7 +274,12 @@ test("a research entitlement from request to revocation, by two persons", async 
   expect((await chat(researcher.secret, "base-research-1")).status).toBe(200);
   expect(await json("entitlement", "revoke", id)).toMatchObject({ status: "revoked" });
   expect((await chat(researcher.secret, "base-research-1")).status).toBe(403);
-  expect((await json<{ data: object[] }>("entitlement", "list", "--org", org)).data).toHaveLength(1);
+  const { data } = await json<{ data: { requested_by: string }[] }>("entitlement", "list", "--org", org);
+  expect(data).toHaveLength(1);
+  // Who may not decide it is named where the refusal says so.
+  const listed = (await run("entitlement", "list", "--org", org)).out;
+  expect(listed).toMatch(/^ID .* ASKED BY .*EXPIRES/);
+  expect(listed).toContain(data[0]?.requested_by ?? "nobody");
 });
 
 test("routes are listed, disabled and enabled", async () => {
