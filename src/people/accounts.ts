@@ -7,6 +7,7 @@ import { allRows } from "./all-rows.ts";
 import { likeOf, namedLike } from "./named-like.ts";
 import { endResetLinks } from "./reset-links.ts";
 import type { UserRow } from "./schema.ts";
+import { isFresh } from "./fresh.ts";
 import { ADDRESS_HEADER, SESSIONS_MAX, type SignIn } from "./sign-in.ts";
 import type { PeopleStore } from "./store.ts";
 
@@ -79,7 +80,11 @@ export async function sessionOf(on: SignIn, visitor: Visitor): Promise<SignedIn 
   if (Number.isNaN(expiresAtMs)) return null; // an end that is damaged is no end: it opens nothing
   return {
     person: personOf(found.user as unknown as UserRow),
-    session: { id: found.session.id, createdAtMs: msOf(found.session.createdAt), expiresAtMs },
+    session: {
+      id: found.session.id,
+      fresh: isFresh(msOf(found.session.createdAt), on.clock.nowMs()),
+      expiresAtMs,
+    },
   };
 }
 

@@ -3,7 +3,8 @@
 import type { Visitor } from "./people.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";
-import { trustedHeaders } from "./accounts.ts";
+import { sessionOf, trustedHeaders } from "./accounts.ts";
+import { tooOld } from "./fresh.ts";
 import { insideCall, type LibraryCall, type SignIn } from "./sign-in.ts";
 
 const PASSWORD = ["password"];
@@ -28,6 +29,7 @@ const OPEN: Readonly<Record<string, readonly string[]>> = {
   "POST /auth/passkey/delete-passkey": ["id"],
   "POST /auth/passkey/update-passkey": ["id", "name"],
 };
+const ADD_PASSKEY = ["/auth/passkey/generate-register-options", "/auth/passkey/verify-registration"];
 const CALLBACK = /^GET \/auth\/callback\/[a-z0-9_-]{1,64}$/;
 const PASSKEY_SIGN_IN = "/auth/passkey/verify-authentication";
 /** Exactly this, so that the library reads the bytes that are read here. */
@@ -60,6 +62,8 @@ export async function handleAuth(
   const body = request.method === "GET" ? null : await request.text();
   checkFields(body ?? "", fields ?? []);
   if (fields === PASSWORD) await slowDown(visitor);
+  if (ADD_PASSKEY.includes(url.pathname) && (await sessionOf(on, visitor))?.session.fresh === false)
+    throw tooOld();
   if (url.pathname === PASSKEY_SIGN_IN && !userVerified(body ?? ""))
     throw new Refusal(
       "invalid_request",
@@ -146,16 +150,10 @@ const tooMany = (seconds: number): Refusal =>
   new Refusal("rate_limit_exceeded", "Too many tries from this address. Wait a little.", {
     retryAfterMs: seconds * 1000,
   });
-const tooOld = (): OperatorRefusal =>
-  new OperatorRefusal(
-    "sign_in_again",
-    "Your sign-in is older than 12 hours. Sign in again, then repeat this.",
-  );
 
 /** The library's own code, in our spelling. */
 function readError(text: string): { code: string; message: string } {
   const { code, message } = membersOf(text);
-  if (code === "SESSION_NOT_FRESH") throw tooOld();
   return {
     code: typeof code === "string" ? code.toLowerCase().slice(0, 60) : "invalid_request",
     message: typeof message === "string" && message !== "" ? message.slice(0, 200) : "Signing in failed.",

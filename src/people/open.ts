@@ -25,8 +25,6 @@ import { Windows } from "../limits/window.ts";
 
 export interface PeopleOptions extends Omit<SignInOptions, "store"> {
   place: PeoplePlace;
-  /** That of its store: what one gateway claims, another finds claimed. */
-  clock: Clock;
   /** A person, or the installation; null for one that opens nothing. */
   ownerOfManagementKey(id: string): Promise<string | null>;
 }
@@ -44,7 +42,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
 
 async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<People> {
   const { clock, secret, url, origins, oidc, signInsPerMinute, passwords } = options;
-  const on = await openSignIn({ store, secret, url, origins, oidc, signInsPerMinute, passwords });
+  const on = await openSignIn({ store, secret, url, origins, oidc, signInsPerMinute, clock, passwords });
   const sessions = sessionKeeping(on);
   const throttle = new Windows({ most: signInsPerMinute, windowMs: 60_000, kept: 10_000 });
   const countTry = throttledBy(throttle, clock);

@@ -1,4 +1,4 @@
-// The sign-in library, wrapped: the only importer of better-auth (docs/decisions/0009-sign-in.md). It owns passwords,
+// The sign-in library, wrapped: with `companies.ts` the only importer of better-auth (docs/decisions/0009-sign-in.md). It owns passwords,
 // sessions, passkeys, one-time codes and company sign-in; organizations and roles are ours, beside the ledger.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { passkey } from "@better-auth/passkey";
@@ -7,10 +7,11 @@ import { betterAuth, type BetterAuthOptions } from "better-auth";
 import { APIError, createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
 import { hashPassword, symmetricDecrypt, verifyPassword } from "better-auth/crypto";
 import { getMigrations } from "better-auth/db/migration";
-import { genericOAuth } from "better-auth/plugins/generic-oauth";
 import { twoFactor } from "better-auth/plugins/two-factor";
 import { Refusal } from "../domain/refusals.ts";
 import { randomBase62 } from "../lib/id.ts";
+import type { Clock } from "../lib/clock.ts";
+import { companies, type OidcProvider } from "./companies.ts";
 import { addressProven } from "./proven-address.ts";
 import { peopleSchema } from "./schema.ts";
 import type { PeopleStore } from "./store.ts";
@@ -18,8 +19,6 @@ import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 
 const DAY_S = 86_400;
 const SESSION_S = 7 * DAY_S;
-/** How long a session counts as fresh: changes of passkeys and second factors ask again after it. */
-const FRESH_S = 12 * 3_600;
 /** Of one person; who signs in once more ends the oldest. */
 export const SESSIONS_MAX = 50;
 /** Of one person. */
@@ -34,14 +33,6 @@ const PREFIXES: Record<string, string> = {
   invitation: "inv",
   passkey: "pky",
 };
-
-export interface OidcProvider {
-  id: string;
-  name: string;
-  discoveryUrl: string;
-  clientId: string;
-  clientSecret: string;
-}
 
 /** What is kept of a password, and whether one that is tried is it. */
 export interface Passwords {
@@ -61,6 +52,8 @@ export interface SignInOptions {
   origins: string[];
   oidc: OidcProvider[];
   signInsPerMinute: number;
+  /** That of the store: how old a session is, is the same at all gateways. */
+  clock: Clock;
   /** scrypt where this is left out. */
   passwords?: Passwords | undefined;
 }
@@ -136,7 +129,8 @@ export async function openSignIn(options: SignInOptions) {
   await options.store.alone(async () => (await getMigrations(settings)).runMigrations());
   const auth = betterAuth(settings);
   const context = await auth.$context;
-  return { auth, context, records: context.adapter, internal: context.internalAdapter };
+  const { clock } = options;
+  return { auth, context, records: context.adapter, internal: context.internalAdapter, clock };
 }
 
 /** The host that passkeys belong to: browsers take a name, never a bare address; for loopback that is `localhost`. */
@@ -146,7 +140,7 @@ export function passkeyHost(url: string): string | null {
   return /^[\d.]+$|^\[/.test(hostname) ? null : hostname;
 }
 
-function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: SignInOptions) {
+function betterAuthOptions({ store, secret, url, origins, signInsPerMinute, clock }: SignInOptions) {
   const secure = url.startsWith("https://");
   return {
     appName: "Tollgate",
@@ -169,6 +163,7 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
       },
       session: {
         create: {
+          before: async (session) => ({ data: { ...session, createdAt: new Date(clock.nowMs()) } }),
           after: async ({ id, userId }) => {
             const call = insideCall.getStore();
             if (call !== undefined) call.session = { id, userId };
@@ -177,7 +172,8 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
         },
       },
     },
-    session: { expiresIn: SESSION_S, updateAge: DAY_S, freshAge: FRESH_S, cookieCache: { enabled: false } },
+    // Freshness is ours to judge (`fresh.ts`): the library would, by this machine's own clock.
+    session: { expiresIn: SESSION_S, updateAge: DAY_S, freshAge: 0, cookieCache: { enabled: false } },
     // Whoever made an account of an unproven address has nothing of it any more, once somebody proves it (`account.create` above).
     account: {
       accountLinking: { enabled: true, trustedProviders: [], requireLocalEmailVerified: false },
@@ -262,38 +258,4 @@ const fewPasskeys = createAuthMiddleware(async (ctx) => {
     code: "CONFLICT",
     message: `You have ${PASSKEYS_MAX} passkeys. Remove one that you do not use, then add this one.`,
   });
-});
-
-/**
- * The library asks every company's service for its addresses before it answers anybody, and one that hangs would keep all from
- * signing in. So each is asked when somebody first comes by it, for ten seconds at most, as the library does with one that failed.
- */
-function companies(oidc: OidcProvider[]) {
-  const plugin = genericOAuth({ config: [] });
-  const genericOAuthPendingDiscovery = new Map(oidc.map((provider) => [provider.id, oidcConfig(provider)]));
-  return {
-    ...plugin,
-    init: async (...given: Parameters<typeof plugin.init>) => {
-      const { context } = await plugin.init(...given);
-      return { context: { ...context, genericOAuthPendingDiscovery } };
-    },
-  };
-}
-
-/** Company sign-in lets in whom somebody invited: no account is made by it. */
-const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) => ({
-  providerId: id,
-  discoveryUrl,
-  clientId,
-  clientSecret,
-  scopes: ["openid", "email", "profile"],
-  pkce: true,
-  requireIdTokenVerification: true,
-  disableImplicitSignUp: true,
-  disableSignUp: true,
-  // Some services write a text: these two are a yes, whatever a library makes of others.
-  mapProfileToUser: ({ email, email_verified: verified }: Record<string, unknown>) => ({
-    emailVerified: verified === true || verified === "true",
-    ...(typeof email !== "string" && { email: "" }), // it would fail at anything else
-  }),
 });
