@@ -4,7 +4,8 @@ import type { Visitor } from "./people.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { trustedHeaders } from "./accounts.ts";
-import { insideCall, type LibraryCall, type SignIn } from "./sign-in.ts";
+import type { SignIn } from "./sign-in.ts";
+import { standing } from "./still-stands.ts";
 
 const PASSWORD = ["password"];
 /**
@@ -67,14 +68,9 @@ export async function handleAuth(
     );
   // The library resolves against its own base address; Host decides nothing (hardening.md S17).
   const own = new URL(url.pathname + url.search, on.context.baseURL);
-  const call: LibraryCall = { refusal: null, password: null, session: null };
-  const answer = await insideCall.run(call, () =>
-    on.auth.handler(
-      new Request(own.href, { method: request.method, headers, ...(body !== null && { body }) }),
-    ),
-  );
-  if (call.refusal !== null) throw call.refusal;
-  await refuseOldPassword(on, call);
+  const asked = new Request(own.href, { method: request.method, headers, ...(body !== null && { body }) });
+  const passkey = url.pathname === PASSKEY_SIGN_IN ? credentialIn(body ?? "") : null;
+  const answer = await standing(on, () => on.auth.handler(asked), { passkey });
   return answer.status >= 400 ? refusalOf(answer, requestId) : await sealed(answer);
 }
 
@@ -89,18 +85,6 @@ function checkFields(body: string, fields: readonly string[]): void {
     });
 }
 
-/** Of a password that was right when it was compared, and is not the account's any more when its session is there. */
-async function refuseOldPassword(on: SignIn, { password, session }: LibraryCall): Promise<void> {
-  if (password === null || session === null) return;
-  const account = await on.internal.findCredentialAccount(session.userId);
-  if (account?.password === password) return;
-  await on.records.deleteMany({ model: "session", where: [{ field: "id", value: session.id }] });
-  throw new OperatorRefusal(
-    "not_signed_in",
-    "The password was changed a moment ago. Sign in with the new one.",
-  );
-}
-
 async function sealed(answer: Response): Promise<Response> {
   const headers = new Headers(answer.headers);
   headers.set("cache-control", "no-store");
@@ -112,6 +96,12 @@ async function sealed(answer: Response): Promise<Response> {
 function withoutToken(text: string): string {
   if (!text.includes('"token"')) return text;
   return JSON.stringify(JSON.parse(text, (name, value: unknown) => (name === "token" ? undefined : value)));
+}
+
+/** Of the passkey that is shown, as it is kept. */
+function credentialIn(body: string): string {
+  const { response } = membersOf(body) as { response?: { id?: unknown } | null };
+  return typeof response?.id === "string" ? response.id : "";
 }
 
 /**
