@@ -21,7 +21,7 @@ export interface LibraryCall {
 export const insideCall = new AsyncLocalStorage<LibraryCall>();
 
 /** Of what is kept of a password: tells it from another, and is of no use for anything else. */
-export const markOf = (kept: string): string => createHash("sha256").update(kept).digest("base64url");
+export const markOfPassword = (kept: string): string => createHash("sha256").update(kept).digest("base64url");
 
 /** A challenge of the library, by which a second factor follows a password. */
 const CHALLENGE = /^2fa-(?!attempts-)/;

@@ -12,7 +12,7 @@ import { Refusal } from "../domain/refusals.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { addressProven } from "./proven-address.ts";
 import { peopleSchema } from "./schema.ts";
-import { insideCall, keepPassword, markOf, rememberPassword } from "./library-call.ts";
+import { insideCall, keepPassword, markOfPassword, rememberPassword } from "./library-call.ts";
 import type { PeopleStore } from "./store.ts";
 import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 
@@ -118,7 +118,7 @@ export async function openSignIn(options: SignInOptions) {
         verify: async (tried: { hash: string; password: string }) => {
           const fits = await limiter.pass(() => passwords.verify(tried));
           const call = insideCall.getStore();
-          if (fits && call !== undefined) call.password = markOf(tried.hash);
+          if (fits && call !== undefined) call.password = markOfPassword(tried.hash);
           return fits;
         },
       },

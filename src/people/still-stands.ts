@@ -2,7 +2,7 @@
 // once more when the session is there, because a new password, an address that somebody proved or an operator may have ended it
 // since it was read: those end what opens sessions first and sessions last, so that one of the two sees the other.
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
-import { insideCall, type LibraryCall, markOf } from "./library-call.ts";
+import { insideCall, type LibraryCall, markOfPassword } from "./library-call.ts";
 import type { SignIn } from "./sign-in.ts";
 
 /** Runs one call of the library. Throws what it refused inside, and where what opened its session does not stand any more. */
@@ -39,7 +39,7 @@ async function stands(
   };
   if (password !== null) {
     const kept = (await internal.findCredentialAccount(userId))?.password ?? "";
-    if (markOf(kept) !== password) return false;
+    if (markOfPassword(kept) !== password) return false;
   }
   if (passkey !== null && !(await there("passkey", "credentialID", passkey))) return false;
   return factor === null || (await there("twoFactor", "id", factor));
