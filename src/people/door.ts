@@ -6,6 +6,7 @@ import { Refusal } from "../domain/refusals.ts";
 import { trustedHeaders } from "./accounts.ts";
 import type { SignIn } from "./sign-in.ts";
 import { standing } from "./still-stands.ts";
+import type { ToldToWait } from "./told-to-wait.ts";
 
 const PASSWORD = ["password"];
 /**
@@ -45,11 +46,13 @@ export async function handleAuth(
     visitor,
     requestId,
     slowDown,
+    toldToWait,
   }: {
     visitor: Visitor;
     requestId: string;
     /** Throws when a password was tried too often. */
     slowDown(this: void, visitor: Visitor): Promise<void>;
+    toldToWait: ToldToWait;
   },
 ): Promise<Response> {
   const url = new URL(request.url);
@@ -60,6 +63,7 @@ export async function handleAuth(
   const headers = trustedHeaders(visitor);
   const body = request.method === "GET" ? null : await request.text();
   checkFields(body ?? "", fields ?? []);
+  toldToWait.check(visitor, url.pathname);
   if (fields === PASSWORD) await slowDown(visitor);
   if (url.pathname === PASSKEY_SIGN_IN && !userVerified(body ?? ""))
     throw new Refusal(
@@ -71,6 +75,8 @@ export async function handleAuth(
   const asked = new Request(own.href, { method: request.method, headers, ...(body !== null && { body }) });
   const passkey = url.pathname === PASSKEY_SIGN_IN ? credentialIn(body ?? "") : null;
   const answer = await standing(on, () => on.auth.handler(asked), { passkey });
+  if (answer.status === 429)
+    throw toldToWait.told(visitor, url.pathname, answer.headers.get("x-retry-after"));
   return answer.status >= 400 ? refusalOf(answer, requestId) : await sealed(answer);
 }
 
@@ -122,7 +128,6 @@ function userVerified(body: string): boolean {
 /** The library's refusal in our envelope. Throws where it has a code of ours, which says the same at every door. */
 async function refusalOf(answer: Response, requestId: string): Promise<Response> {
   const { status } = answer;
-  if (status === 429) throw tooMany(Number(answer.headers.get("x-retry-after") ?? "1"));
   if (status >= 500) throw new Refusal("internal_error", "Signing in failed inside the gateway.");
   const { code, message } = readError(await answer.text());
   const error = { message, type: "invalid_request_error", param: null, code, request_id: requestId };
@@ -132,10 +137,6 @@ async function refusalOf(answer: Response, requestId: string): Promise<Response>
   });
 }
 
-const tooMany = (seconds: number): Refusal =>
-  new Refusal("rate_limit_exceeded", "Too many tries from this address. Wait a little.", {
-    retryAfterMs: seconds * 1000,
-  });
 const tooOld = (): OperatorRefusal =>
   new OperatorRefusal(
     "sign_in_again",
