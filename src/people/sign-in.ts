@@ -1,6 +1,5 @@
 // The sign-in library, wrapped: with `companies.ts` the only importer of better-auth (docs/decisions/0009-sign-in.md). It owns passwords,
 // sessions, passkeys, one-time codes and company sign-in; organizations and roles are ours, beside the ledger.
-import { AsyncLocalStorage } from "node:async_hooks";
 import { passkey } from "@better-auth/passkey";
 import { createOTP } from "@better-auth/utils/otp";
 import { betterAuth, type BetterAuthOptions } from "better-auth";
@@ -14,6 +13,7 @@ import type { Clock } from "../lib/clock.ts";
 import { companies, type OidcProvider } from "./companies.ts";
 import { addressProven } from "./proven-address.ts";
 import { peopleSchema } from "./schema.ts";
+import { insideCall, keepPassword, markOfPassword, rememberPassword } from "./library-call.ts";
 import type { PeopleStore } from "./store.ts";
 import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 
@@ -60,16 +60,6 @@ export interface SignInOptions {
 
 export type SignIn = Awaited<ReturnType<typeof openSignIn>>;
 
-/** One call of the library: what it does inside, and does not tell. */
-export interface LibraryCall {
-  /** It would make a failure of its own of it. */
-  refusal: Refusal | null;
-  /** What was kept of the password that was right. */
-  password: string | null;
-  session: { id: string; userId: string } | null;
-}
-export const insideCall = new AsyncLocalStorage<LibraryCall>();
-
 function busy(): Error {
   const refusal = new Refusal(
     "rate_limit_exceeded",
@@ -103,6 +93,7 @@ export async function openSignIn(options: SignInOptions) {
         schema: peopleSchema,
         hooks: {
           before: [
+            { matcher: ({ path }) => VERIFY_FACTOR.includes(path ?? ""), handler: rememberPassword },
             { matcher: ({ path }) => path === VERIFY_CODE, handler: codeWorksOnce },
             { matcher: ({ path }) => ADD_PASSKEY.includes(path ?? ""), handler: fewPasskeys },
           ],
@@ -120,7 +111,7 @@ export async function openSignIn(options: SignInOptions) {
         verify: async (tried: { hash: string; password: string }) => {
           const fits = await limiter.pass(() => passwords.verify(tried));
           const call = insideCall.getStore();
-          if (fits && call !== undefined) call.password = tried.hash;
+          if (fits && call !== undefined) call.password = markOfPassword(tried.hash);
           return fits;
         },
       },
@@ -161,6 +152,7 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute, cloc
           },
         },
       },
+      verification: { create: { after: keepPassword } },
       session: {
         create: {
           before: async (session) => ({ data: { ...session, createdAt: new Date(clock.nowMs()) } }),
@@ -207,6 +199,7 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute, cloc
 }
 
 const VERIFY_CODE = "/two-factor/verify-totp";
+const VERIFY_FACTOR = [VERIFY_CODE, "/two-factor/verify-backup-code"];
 const ADD_PASSKEY = ["/passkey/generate-register-options", "/passkey/verify-registration"];
 const CODE_STEP_MS = 30_000;
 /** The library takes the codes of the step before and after, too. */
