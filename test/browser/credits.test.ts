@@ -13,7 +13,8 @@ import { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import { type Browser, newMember } from "../support/browser.ts";
 import { hello } from "../support/gateway.ts";
 import { reads } from "../support/wait.ts";
-import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { WIDER } from "./fitting.ts";
 import { inspect } from "./inspect.ts";
 
 const WEBHOOK_SECRET = "whsec_of_the_test";
@@ -224,4 +225,16 @@ test("what a payment service told stands there with what came of it", async () =
     await paid.stop();
     await fakeStripe.stop();
   }
+});
+
+test("a long name without blanks pushes no amount off a tablet's screen", async () => {
+  const name = "W".repeat(100);
+  const { id } = await byHand.root.app("POST /operator/organizations", {}, { name });
+  const paid = { org: id, amount_usd: "1000000000", kind: "purchase", reference: "R".repeat(200), reason: "r" };
+  await byHand.root.app("POST /operator/credits", {}, paid);
+  await visitor.resize({ width: 768, height: 1024 });
+  await openCredits("");
+  await visitor.page.getByText(name).waitFor();
+  await reads(() => visitor.page.evaluate<string>(WIDER), ""); // once it has measured itself
+  await visitor.resize(DESKTOP);
 });
