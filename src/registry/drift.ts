@@ -1,4 +1,4 @@
-// Whether the books of all organizations together say what came and went: the sum that an audit and the ledger's page show, cheap
+// Whether the books of all organizations together say what came and went: the sum that a verification and the ledger's page show, cheap
 // enough to be looked at now and then.
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { type Sql, sumColumns, sumOf } from "../store/sql.ts";

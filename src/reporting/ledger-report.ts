@@ -14,7 +14,7 @@ import { stillRuns } from "./request-time.ts";
 export interface LedgerReportPorts {
   sql: Sql;
   clock: Clock;
-  operator: { ledger: { audit(): Promise<AuditReportJson> } };
+  operator: { ledger: { verify(): Promise<AuditReportJson> } };
 }
 
 type Report = z.output<typeof platformShapes.ledgerReport>;
@@ -24,7 +24,7 @@ const LATE_SHOWN = 100;
 export async function reportOnLedger({ sql, clock, operator }: LedgerReportPorts): Promise<Report> {
   const startedAtMs = clock.nowMs();
   const began = performance.now();
-  const report = await operator.ledger.audit();
+  const report = await operator.ledger.verify();
   const owed = from.selectFrom("org_balance").select((eb) => exactTotal(eb.ref("debt")).as("sum"));
   const varied = from
     .selectFrom("ledger_entry")
