@@ -104,7 +104,7 @@ export const ledgerEndpoints = [
     summary: "Check every invariant of the ledger while traffic runs",
     input: nothing,
     output: auditReportSchema,
-    run: (_, { operator }) => operator.ledger.audit(),
+    run: (_, { operator }) => operator.ledger.verify(),
   }),
   endpoint({
     target: "GET /admin/v1/ledger/quarantine",

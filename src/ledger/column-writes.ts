@@ -82,7 +82,7 @@ export function insert<In extends Table, List extends string>(
 
 /**
  * A roll-up must not keep a hold from its end: an older program may have filled it to the brim with what a provider told,
- * or its row is damaged. The audit compares it with its requests.
+ * or its row is damaged. Verification compares it with its requests.
  */
 const saturated = (column: string): string =>
   `${column} = CASE WHEN had.${column} > 9223372036854775807 - excluded.${column}

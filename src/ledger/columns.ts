@@ -35,7 +35,7 @@ export const LOAD = {
   refundable: load("request", "org_id request_id charge"),
 };
 
-// ── What people, recovery and the audit read ────────────────────────────────────────────────────────────────────
+// ── What people, recovery and verification read ────────────────────────────────────────────────────────────────────
 
 /** A request as its record tells it. */
 export const RECORD = load(
@@ -43,7 +43,7 @@ export const RECORD = load(
   "org_id request_id key_id idem_key model tier state stream admitted_at ended_at month hold prompt_bound output_bound release_digest evidence prompt_tokens completion_tokens cached_tokens reasoning_tokens usage_classes charge variance minimum_applied status error_code finish_reason first_part_ms total_ms attempts surface",
 );
 /** A request as its invariants are checked. */
-export const AUDITED = load(
+export const TO_VERIFY = load(
   "request",
   "org_id request_id model tier state hold charge variance minimum_applied evidence prompt_tokens completion_tokens cached_tokens usage_classes release_digest admitted_at month deadline_at attempts prompt_bound output_bound surface",
 );

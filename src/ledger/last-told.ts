@@ -1,5 +1,5 @@
 // What a provider told beyond the quoted bounds is kept with the call that it was told of: the variance that a settlement booked for it is
-// what recovery books, the receipt shows and the audit computes again (money.md §6).
+// what recovery books, the receipt shows and verification computes again (money.md §6).
 import type { TokenCounts } from "../pricing/cost-lines.ts";
 import type { AttemptRecord } from "./records.ts";
 

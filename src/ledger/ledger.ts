@@ -8,7 +8,7 @@ import type { RateSubject } from "../domain/rate-limits.ts";
 import type { Refusal } from "../domain/refusals.ts";
 import type { Query } from "../store/sql.ts";
 import type { LedgerPulse } from "./commit/pulse.ts";
-import type { AttemptRecord, AuditReport, BalanceRecord, TokenUsage } from "./records.ts";
+import type { AttemptRecord, VerificationReport, BalanceRecord, TokenUsage } from "./records.ts";
 
 // ── The money path ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -290,7 +290,7 @@ export interface Ledger {
   change<T>(of: Changing | null, work: Work<T>): Promise<T>;
 
   /** Checks the invariants of money.md §5 in one snapshot, on a reader of its own, while traffic runs. */
-  audit(): Promise<AuditReport>;
+  verify(): Promise<VerificationReport>;
   /** Whether the store takes writes right now; `/readyz`. */
   ready(): boolean;
   /** Why it does not, for the log; says nothing while it does. */

@@ -1,4 +1,4 @@
-// What is kept of requests, balances and audits, as everybody reads it: records have the shape of their rows (`columns.ts`).
+// What is kept of requests, balances and verifications, as everybody reads it: records have the shape of their rows (`columns.ts`).
 import type { Evidence, Tier } from "../domain/gateway-object.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
@@ -66,7 +66,8 @@ export interface BalanceRecord {
   paidWorkspace: boolean;
 }
 
-export interface AuditReport {
+/** What a verification of the ledger found; operators know it as the report of `ledger audit`. */
+export interface VerificationReport {
   ok: boolean;
   /** Invariant → rows checked. */
   checked: Record<string, number>;

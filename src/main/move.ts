@@ -6,7 +6,7 @@ import { existsSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
 import { FORMATS } from "../gateway/formats/formats.ts";
 import { interruptedStreams } from "../gateway/interrupted-stream.ts";
-import { auditPostgres } from "../ledger/verify/postgres/verify.ts";
+import { verifyPostgres } from "../ledger/verify/postgres/verify.ts";
 import { makeMonths } from "../ledger/postgres/months.ts";
 import { openSqliteLedger } from "../ledger/sqlite/ledger.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -134,7 +134,7 @@ async function liftUnlessThere({ writer }: SqliteStore, url: string, id: string)
   if (arrival === "unknown" || arrival === "taken") liftSource(writer);
 }
 
-/** Copies, compares and audits; the new place opens at the very end. */
+/** Copies, compares and verifies; the new place opens at the very end. */
 async function arrive(
   source: SqliteStore,
   target: PostgresStore,
@@ -222,7 +222,7 @@ async function copyOn(target: PostgresStore, source: SqliteStore): Promise<Moved
 }
 
 async function assertSound({ url, dataKey }: PostgresStore): Promise<void> {
-  const { ok, violations } = await auditPostgres({ url, dataKey, nowMs: systemClock.nowMs() });
+  const { ok, violations } = await verifyPostgres({ url, dataKey, nowMs: systemClock.nowMs() });
   const [first] = violations;
   if (!ok)
     throw new StoreFailure(

@@ -10,7 +10,7 @@ import type { RateDefaults } from "../domain/rate-limits.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Sql } from "../store/sql.ts";
-import { audit } from "./audit.ts";
+import { ledgerVerification } from "./ledger-verification.ts";
 import { credits } from "./credits.ts";
 import { activityPage } from "../reporting/activity.ts";
 import { modelUse } from "../reporting/model-use.ts";
@@ -65,7 +65,7 @@ export const createOperator = (on: OperatorPorts) => ({
   },
   requests: { ...requests(on), list: listed(on), evidence: (asked: EvidenceAsk) => evidenceOfAny(on, asked) },
   logins: logins(on.ledger),
-  ledger: { ...audit(on.ledger), ...quarantine(on.ledger) },
+  ledger: { ...ledgerVerification(on.ledger), ...quarantine(on.ledger) },
   payments: on.payments,
   people: on.people,
 });

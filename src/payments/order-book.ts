@@ -3,8 +3,9 @@
 import { DAY_MS, SECOND_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
+import { sumColumn, sumOf } from "../store/exact-sum.ts";
 import { type Page, type PageAsk, pageOf } from "../store/page.ts";
-import { moneyOf, numberOf, orNull, type Sql, type SqlRow, sumColumns, sumOf, textOf } from "../store/sql.ts";
+import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
 import { CURRENCY, type DriverName, type PaymentMethod, type PaymentOrder } from "./order.ts";
 
 export interface NewOrder {
@@ -156,7 +157,7 @@ export class OrderBook {
   /** What automatic orders of an organization came to since an instant, open ones included. */
   async automaticSince(organizationId: string, sinceMs: number): Promise<NanoUsd> {
     const [row] = await this.sql.rows(
-      `SELECT ${sumColumns("amount", "total")} FROM payment_order
+      `SELECT ${sumColumn("amount", "total")} FROM payment_order
        WHERE org_id = ?1 AND purpose = 'auto_top_up' AND state IN ('open', 'credited') AND created_at >= ?2`,
       organizationId,
       sinceMs,

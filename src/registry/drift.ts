@@ -1,9 +1,10 @@
-// Whether the books of all organizations together say what came and went: the sum that an audit and the ledger's page show, cheap
+// Whether the books of all organizations together say what came and went: the sum that a verification and the ledger's page show, cheap
 // enough to be looked at now and then.
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
-import { type Sql, sumColumns, sumOf } from "../store/sql.ts";
+import { sumColumn, sumOf } from "../store/exact-sum.ts";
+import { type Sql } from "../store/sql.ts";
 
-const SUM = (column: string, of: string, as: string): string => `SELECT ${sumColumns(column, as)} FROM ${of}`;
+const SUM = (column: string, of: string, as: string): string => `SELECT ${sumColumn(column, as)} FROM ${of}`;
 
 /** Payments less chargebacks, charges and what is owned; in one statement, so that traffic is seen at one moment. */
 export async function readDrift(sql: Sql): Promise<NanoUsd> {

@@ -16,6 +16,7 @@ import {
 import { notedHolds, spentByDay, weekFromHour } from "../ledger/key-spend.ts";
 import { stampOf } from "../ledger/stamp.ts";
 import { utcMonth } from "../lib/clock.ts";
+import { sumColumn, sumOf } from "../store/exact-sum.ts";
 import {
   ask,
   inHundreds,
@@ -25,8 +26,6 @@ import {
   placesFrom,
   type Query,
   type SqlRow,
-  sumColumns,
-  sumOf,
   textOf,
 } from "../store/sql.ts";
 import { LISTED_KEYS } from "./key-list.ts";
@@ -132,7 +131,7 @@ const daysOf = (only: Read["only"]) =>
   spentByDay(
     `SELECT org_id, key_id FROM api_key WHERE org_id = ?1 AND ${namedBy("key_id", only, 4)}
        AND (day_limit_nano IS NOT NULL OR week_limit_nano IS NOT NULL)`,
-    sumColumns("u.charge", "charge"),
+    sumColumn("u.charge", "charge"),
   );
 const holdsOf = (only: Read["only"]): string => `${notedHolds("key_hold h")}
   WHERE h.org_id = ?1 AND ${namedBy("h.key_id", only, 3)} AND r.closed_txn IS NULL AND r.request_id IS NOT NULL`;

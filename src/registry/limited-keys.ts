@@ -8,7 +8,8 @@ import type { Reader } from "../ledger/ledger.ts";
 import { stampOf } from "../ledger/stamp.ts";
 import { DAY_MS } from "../domain/durations.ts";
 import { utcDay, utcMonth } from "../lib/clock.ts";
-import { ask, placesFrom, type Query, type SqlRow, sumColumns, textOf } from "../store/sql.ts";
+import { sumColumn } from "../store/exact-sum.ts";
+import { ask, placesFrom, type Query, type SqlRow, textOf } from "../store/sql.ts";
 import { type KeyRecord, lifeOf, limitsOf, spentInMonth, NOTHING_SPENT, spendsIn } from "./key-record.ts";
 
 export type LimitedKey = Pick<KeyRecord, "id" | "name" | "spans">;
@@ -67,7 +68,7 @@ function* spendsOn(organizations: ReadonlySet<string>, atMs: number) {
     `SELECT org_id, key_id FROM api_key WHERE ?1 = ?2 AND org_id IN (${placesFrom(4, ids)})
        AND (revoked_at IS NULL OR paused_at IS NOT NULL)
        AND (day_limit_nano IS NOT NULL OR week_limit_nano IS NOT NULL)`,
-    sumColumns("u.charge", "charge"),
+    sumColumn("u.charge", "charge"),
   );
   const holds = `${notedHolds("key_hold h")}
     WHERE h.org_id IN (${placesFrom(1, ids)}) AND r.closed_txn IS NULL AND r.request_id IS NOT NULL`;

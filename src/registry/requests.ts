@@ -6,7 +6,8 @@ import { printDay } from "../domain/print.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { RequestRecord } from "../ledger/records.ts";
 import { findRequest } from "../ledger/requests.ts";
-import { ask, numberOf, orNull, placesFrom, type SqlRow, sumColumns, sumOf, textOf } from "../store/sql.ts";
+import { sumColumn, sumOf } from "../store/exact-sum.ts";
+import { ask, numberOf, orNull, placesFrom, type SqlRow, textOf } from "../store/sql.ts";
 
 export interface UsageFilter {
   organizationId: string;
@@ -38,7 +39,7 @@ const GROUPS = { none: "CAST(NULL AS text)", key: "key_id", model: "model", day:
 export const readUsageRows = (on: Reader, filter: UsageFilter): Promise<UsageRow[]> =>
   on.read(function* () {
     const rows = yield* ask(
-      `SELECT ${GROUPS[filter.groupBy ?? "none"]} AS grouping_of, ${SUMMED.map((column) => sumColumns(column, column)).join(", ")}
+      `SELECT ${GROUPS[filter.groupBy ?? "none"]} AS grouping_of, ${SUMMED.map((column) => sumColumn(column, column)).join(", ")}
        FROM usage_hour
        WHERE org_id = ?1 AND (CAST(?2 AS text) IS NULL OR key_id = ?2) AND (CAST(?3 AS text) IS NULL OR model = ?3)
          AND (CAST(?4 AS bigint) IS NULL OR hour >= ?4) AND (CAST(?5 AS bigint) IS NULL OR hour < ?5)
@@ -62,7 +63,7 @@ export const readSpent = (
 ): Promise<Map<string, () => NanoUsd>> =>
   on.read(function* () {
     const rows = yield* ask(
-      `SELECT org_id, ${sumColumns("charge", "charge")} FROM usage_hour
+      `SELECT org_id, ${sumColumn("charge", "charge")} FROM usage_hour
        WHERE hour >= ?1 AND org_id IN (${placesFrom(2, organizationIds)}) GROUP BY org_id`,
       [Math.floor(fromMs / HOUR_MS), ...organizationIds],
     );

@@ -2,7 +2,8 @@
 // end. Whole hours come from the roll-ups, the hours in which it begins and ends from the requests themselves.
 import { HOUR_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
-import { exactTotal, exactUsd, from, rowsOf, theRow } from "../store/query.ts";
+import { exactUsd } from "../store/exact-sum.ts";
+import { exactTotal, from, rowsOf, theRow } from "../store/query.ts";
 import { inHundreds, type Sql } from "../store/sql.ts";
 import { hoursUsed } from "./hours-used.ts";
 import { idsAround } from "./request-time.ts";

@@ -9,17 +9,8 @@ import type { Clock } from "../lib/clock.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import { dearestRates, nanoFromFine } from "../pricing/rates.ts";
 import { nearestToLive, type RouteStanding } from "../releases/standing.ts";
-import {
-  exact,
-  exactTotal,
-  exactUsd,
-  from,
-  magnitude,
-  numberOrNull,
-  rowOf,
-  rowsOf,
-  when,
-} from "../store/query.ts";
+import { exact, exactUsd } from "../store/exact-sum.ts";
+import { exactTotal, from, magnitude, numberOrNull, rowOf, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { keysNearLimit } from "./keys-near-limit.ts";
 import { limitStanding } from "./key-limit.ts";

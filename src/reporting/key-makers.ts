@@ -5,7 +5,8 @@ import type { KeyDetail } from "../api/shapes/keys.ts";
 import type { Credential } from "../domain/credential.ts";
 import { formatUsd, type NanoUsd } from "../domain/money.ts";
 import { type Clock, utcMonth } from "../lib/clock.ts";
-import { exact, exactTotal, exactUsd, from, magnitude, rowOf, rowsOf } from "../store/query.ts";
+import { exact, exactUsd } from "../store/exact-sum.ts";
+import { exactTotal, from, magnitude, rowOf, rowsOf } from "../store/query.ts";
 import { type Dialect, inHundreds, numberOf, type Sql } from "../store/sql.ts";
 import { hoursUsed } from "./hours-used.ts";
 

@@ -6,7 +6,8 @@ import { printTime } from "../domain/print.ts";
 import { spentByDay } from "../ledger/key-spend.ts";
 import { DAY_MS } from "../domain/durations.ts";
 import { nextUtcMonth, utcDay } from "../lib/clock.ts";
-import { numberOf, type Sql, sumColumns, sumOf, textOf } from "../store/sql.ts";
+import { sumColumn, sumOf } from "../store/exact-sum.ts";
+import { numberOf, type Sql, textOf } from "../store/sql.ts";
 
 const DAYS = 7;
 const DAYS_WITH_SPEND_MIN = 3;
@@ -21,7 +22,7 @@ const spentOf = (ids: readonly string[]) =>
   spentByDay(
     `SELECT org_id, key_id FROM api_key WHERE org_id = ?1 AND limit_nano IS NOT NULL
        AND key_id IN (${["?2", ...ids.slice(1).map((_, n) => `?${n + 4}`)].join(", ")})`,
-    sumColumns("u.charge", "charge"),
+    sumColumn("u.charge", "charge"),
   );
 
 /** Of these keys, as far as they have a monthly limit. */

@@ -6,7 +6,8 @@ import { formatUsd } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
 import { readDrift } from "../registry/drift.ts";
-import { exactTotal, exactUsd, from, rowsOf, theRow } from "../store/query.ts";
+import { exactUsd } from "../store/exact-sum.ts";
+import { exactTotal, from, rowsOf, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { organizationNames } from "./organization-names.ts";
 import { stillRuns } from "./request-time.ts";
@@ -14,7 +15,7 @@ import { stillRuns } from "./request-time.ts";
 export interface LedgerReportPorts {
   sql: Sql;
   clock: Clock;
-  operator: { ledger: { audit(): Promise<AuditReportJson> } };
+  operator: { ledger: { verify(): Promise<AuditReportJson> } };
 }
 
 type Report = z.output<typeof platformShapes.ledgerReport>;
@@ -24,7 +25,7 @@ const LATE_SHOWN = 100;
 export async function reportOnLedger({ sql, clock, operator }: LedgerReportPorts): Promise<Report> {
   const startedAtMs = clock.nowMs();
   const began = performance.now();
-  const report = await operator.ledger.audit();
+  const report = await operator.ledger.verify();
   const owed = from.selectFrom("org_balance").select((eb) => exactTotal(eb.ref("debt")).as("sum"));
   const varied = from
     .selectFrom("ledger_entry")

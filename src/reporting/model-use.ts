@@ -6,7 +6,8 @@ import type { modelUseSchema } from "../api/shapes/price.ts";
 import { formatUsd } from "../domain/money.ts";
 import { printSum, printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
-import { exact, exactTotal, exactUsd, from, magnitude, rowsOf, theRow } from "../store/query.ts";
+import { exact, exactUsd } from "../store/exact-sum.ts";
+import { exactTotal, from, magnitude, rowsOf, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { organizationNames } from "./organization-names.ts";
 

@@ -3,7 +3,8 @@
 import { DAY_MS } from "../domain/durations.ts";
 import { sql as fragment } from "kysely";
 import { type NanoUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
-import { exact, exactTotal, exactUsd, from, rowsOf } from "../store/query.ts";
+import { exact, exactUsd } from "../store/exact-sum.ts";
+import { exactTotal, from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { othersTurn, PIECE } from "./ledger-place.ts";
 import { sinceRequest } from "./request-time.ts";

@@ -7,7 +7,8 @@ import { printTime } from "../domain/print.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { type Clock, nextUtcMonth, utcMonth } from "../lib/clock.ts";
-import { exactTotal, exactUsd, from, rowOf, rowsOf } from "../store/query.ts";
+import { exactUsd } from "../store/exact-sum.ts";
+import { exactTotal, from, rowOf, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { LabelBook } from "./labels.ts";
 import {

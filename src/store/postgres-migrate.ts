@@ -12,7 +12,7 @@ const MIGRATING = 8_041_990_771;
 
 const GIVE_UP_AFTER_MS = 60_000;
 /**
- * For a table that somebody reads at length, a dump or an audit: whoever waits for it keeps all requests waiting behind
+ * For a table that somebody reads at length, a dump or a verification: whoever waits for it keeps all requests waiting behind
  * himself, so a migration waits for half a second and tries again.
  */
 const TABLE_WITHIN_MS = 500;

@@ -131,7 +131,7 @@ export function postgresReading(url: string): ReadingApart {
   return { ...postgresSql(pool), stop: () => pool.end() };
 }
 
-/** No statement of an audit takes as long; one that does has lost its database without a word. */
+/** No statement of a verification takes as long; one that does has lost its database without a word. */
 const READ_WITHIN_MS = 30 * 60_000;
 /** Of a database or a role that has short limits of its own. */
 const READING = {

@@ -12,7 +12,7 @@ import {
   sql as fragment,
 } from "kysely";
 import type { ReadonlyKysely } from "kysely/readonly";
-import { type NanoUsd, nanoUsd } from "../domain/money.ts";
+import { AROUND_SUMMED } from "./exact-sum.ts";
 import type { Sql, SqlValue } from "./sql.ts";
 import type { Tables } from "./tables.ts";
 
@@ -49,23 +49,12 @@ export async function theRow<Row>(sql: Sql, query: Compilable<Row>): Promise<Row
   return row;
 }
 
-const HALF = fragment.lit(2n ** 31n);
-/**
- * The sum of whole numbers or of money, however large: SQLite's own `sum` throws beyond 63 bits, rows of older programs hold
- * whatever a provider told, and one damaged row may hold anything. Read it with `exact` or `exactUsd`.
- */
+const [BEFORE, BETWEEN, AFTER] = AROUND_SUMMED;
+/** The exact sum of a column, however large. Read it with `exact` or `exactUsd`. */
 export const exactTotal = (column: Expression<bigint | null>): RawBuilder<string | null> =>
   fragment<
     string | null
-  >`CAST(sum((${column}) / ${HALF}) AS TEXT) || ' ' || CAST(sum((${column}) % ${HALF}) AS TEXT)`;
-
-/** What `exactTotal` added up; 0 where there were no rows. */
-export function exact(sum: string | null): bigint {
-  const [high = "0", low = "0"] = (sum ?? "0 0").split(" ");
-  return BigInt(high) * 2n ** 31n + BigInt(low);
-}
-
-export const exactUsd = (sum: string | null): NanoUsd => nanoUsd(exact(sum));
+  >`${fragment.raw(BEFORE)}${column}${fragment.raw(BETWEEN)}${column}${fragment.raw(AFTER)}`;
 
 /** To put groups in the order of their sums: a real number in SQLite, which rounds beyond 2^53, and never too large. */
 export const magnitude = (column: Expression<bigint>): RawBuilder<number> =>

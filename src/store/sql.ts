@@ -88,17 +88,6 @@ export const placesFrom = (first: number, values: readonly unknown[]): string =>
 /** For `lower(column) LIKE … ESCAPE '!'`: whatever holds this text, however that is written. A blank one is held by all. */
 export const partOf = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`;
 
-const HALF = 2n ** 31n;
-/**
- * The exact sum of whole numbers or of money, in two columns that `sumOf` puts together: SQLite's own `sum` throws beyond
- * 63 bits, rows of older programs hold whatever a provider told, and one damaged row may hold anything.
- */
-export const sumColumns = (expression: string, name: string): string =>
-  `sum((${expression}) / ${HALF}) AS ${name}_high, sum((${expression}) % ${HALF}) AS ${name}_low`;
-/** 0 where there were no rows. */
-export const sumOf = (row: SqlRow | undefined, name: string): bigint =>
-  wholeOf(row?.[`${name}_high`] ?? 0n) * HALF + wholeOf(row?.[`${name}_low`] ?? 0n);
-
 function wholeOf(value: unknown): bigint {
   if (typeof value === "bigint" || typeof value === "number" || typeof value === "string")
     return BigInt(value);

@@ -51,7 +51,7 @@ beforeAll(async () => {
   customer = await gateway.customer();
 });
 afterAll(async () => {
-  expect((await gateway.ledger.audit()).violations).toEqual([]);
+  expect((await gateway.ledger.verify()).violations).toEqual([]);
   await gateway.stop();
 });
 

@@ -300,7 +300,7 @@ for (const store of STORES)
       let running = true;
       const auditing = (async () => {
         while (running) {
-          audits.push((await own.ledger.audit()).ok);
+          audits.push((await own.ledger.verify()).ok);
           await Bun.sleep(100);
         }
       })();

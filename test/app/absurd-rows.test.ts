@@ -52,7 +52,7 @@ describe.each(STORES)("on %s", (store) => {
   const read = (path: string) => root.send("GET", `/app/v1${path}`);
 
   test("the audit finds nothing wrong with them", async () => {
-    const { ok, violations } = await gateway.ledger.audit();
+    const { ok, violations } = await gateway.ledger.verify();
     expect({ ok, violations }).toEqual({ ok: true, violations: [] });
   });
 

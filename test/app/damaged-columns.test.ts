@@ -343,7 +343,7 @@ describe.each(STORES)("on %s", (store) => {
   });
 
   test("a column of the store of the ledger, or of that of the people", async () => {
-    const violations = async () => (await gateway.ledger.audit()).violations;
+    const violations = async () => (await gateway.ledger.verify()).violations;
     const before = await violations();
     const { taken, found } = await every();
     expect(found).toEqual([]);

@@ -213,9 +213,9 @@ describe.each(STORES)("on %s", (store) => {
   };
 
   test.each(ACTS)("%s", async (_, invariant, done, undone) => {
-    expect((await gateway.ledger.audit()).violations).toEqual([]);
+    expect((await gateway.ledger.verify()).violations).toEqual([]);
     await run(done);
-    const { ok, violations } = await gateway.ledger.audit();
+    const { ok, violations } = await gateway.ledger.verify();
     await run(undone);
     expect([ok, violations.map((one) => one.invariant.split(" ")[0])]).toEqual([
       false,

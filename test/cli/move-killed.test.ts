@@ -226,7 +226,7 @@ test("the sign-in of before goes on at the new place, with its keys, credits and
     expect((await ada.app("GET /orgs/{org}/keys", { org })).data.map(({ name }) => name)).toContain("one");
     const { data } = await ada.app("GET /orgs/{org}/audit", { org });
     expect(data.map(({ action }) => action)).toContain("credits.purchase");
-    expect(await gateway.ledger.audit()).toMatchObject({ ok: true });
+    expect(await gateway.ledger.verify()).toMatchObject({ ok: true });
   } finally {
     await gateway.stop();
   }

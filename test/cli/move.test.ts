@@ -110,7 +110,7 @@ describe("the embedded store", () => {
     copyFileSync(join(folder, "data.key"), join(restored, "data.key"));
     copyFileSync(file, join(restored, "tollgate.sqlite"));
     await onSqlite(restored, async (ledger) => {
-      expect((await ledger.audit()).violations).toEqual([]);
+      expect((await ledger.verify()).violations).toEqual([]);
       const world = new World(ledger);
       expect((await world.admit(key, { hold: 1, idempotencyKey: "moved-answer" })).says).toBe("replay");
       expect((await auditLog(ledger, { limit: 1 }))[0]).toMatchObject(ASKED);
@@ -148,7 +148,7 @@ describe("the embedded store", () => {
     await onPostgres(database.url, async (ledger) => {
       const world = new World(ledger);
       expect(await world.balance(key.organizationId)).toBe("4.40 0.00");
-      expect((await ledger.audit()).violations).toEqual([]);
+      expect((await ledger.verify()).violations).toEqual([]);
       expect((await world.admit(key, { hold: 1, idempotencyKey: "moved-answer" })).says).toBe("replay");
       expect((await world.admit(key, { hold: 1, idempotencyKey: "moved-stream" })).says).toBe("replay");
       const { id } = await world.admit(key, { hold: 1 });
@@ -163,7 +163,7 @@ describe("the embedded store", () => {
         "organization.create",
       ]);
       expect(lines[1]).toMatchObject(ASKED);
-      expect((await ledger.audit()).violations).toEqual([]);
+      expect((await ledger.verify()).violations).toEqual([]);
     });
     const again = await run("db", "move", "--to", database.url);
     expect([again.code, again.stderr]).toEqual([
@@ -182,7 +182,7 @@ describe("the embedded store", () => {
     const restored = new URL(database.url);
     restored.pathname = `/${name}_restored`;
     await onPostgres(restored.href, async (ledger) => {
-      expect((await ledger.audit()).violations).toEqual([]);
+      expect((await ledger.verify()).violations).toEqual([]);
       expect(await new World(ledger).balance(key.organizationId)).toBe("4.30 0.00");
     });
     await admin.query(`DROP DATABASE ${name}_restored WITH (FORCE)`);

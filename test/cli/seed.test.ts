@@ -80,7 +80,7 @@ describe.each([...STORES])("a seeded store on %s", (kind: Store) => {
         expired: await count(`route_release WHERE expires_at < ${SEEDED_MS}`),
         running: await count("request WHERE state NOT IN ('settled', 'released')"),
       };
-      return [await ledger.audit(), counts] as const;
+      return [await ledger.verify(), counts] as const;
     });
     expect(report.violations).toEqual([]);
     expect(report.checked["I8 charge recomputed"]).toBeGreaterThan(200);

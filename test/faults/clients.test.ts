@@ -68,7 +68,7 @@ test("clients that leave at any moment leave nothing held, without a key and wit
   await Promise.all(leaving);
   await nothingHeld();
   gateway.simulator.behaveWell();
-  const report = await gateway.ledger.audit();
+  const report = await gateway.ledger.verify();
   expect(report.violations).toEqual([]);
 });
 

@@ -120,7 +120,7 @@ test("a stream whose provider told too much before the exception is charged by o
   const reply = await gateway.chat(customer, { ...hello(), stream: true });
   expect(readEvents(reply.text).done).toBe(false);
   await nothingIsLeft(before, { charged: true });
-  expect((await gateway.ledger.audit()).violations).toEqual([]);
+  expect((await gateway.ledger.verify()).violations).toEqual([]);
 });
 
 test("a stream that its provider refuses leaves nothing either", async () => {

@@ -66,7 +66,7 @@ test("a provider that is gone", async () => {
   lines.splice(0);
   await gateway.simulator.stop();
   await waitFor(
-    () => lines.some(({ msg }) => msg?.includes("does not answer its probe")),
+    async () => lines.some(({ msg }) => msg?.includes("does not answer its probe") === true),
     "a probe that fails",
   );
   const customer = await gateway.customer();

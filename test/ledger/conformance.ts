@@ -57,7 +57,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
     await world.publish();
   };
   const finish = async (): Promise<void> => {
-    const report = await world.ledger.audit();
+    const report = await world.ledger.verify();
     // Clocks jump by years here; what has expired is swept away by a timer, in its own time.
     const standing = report.violations.filter(({ invariant }) => !invariant.startsWith("I17"));
     expect(standing).toEqual([]);
@@ -154,7 +154,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       ]);
       expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
       expect(await world.balance(key.organizationId)).toBe("6.00 2.00");
-      expect((await ledger.audit()).violations).toEqual([]);
+      expect((await ledger.verify()).violations).toEqual([]);
       await world.void(key, refused.id, true);
       expect(await world.balance(key.organizationId)).toBe("8.00 0.00");
     });
@@ -750,7 +750,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
     describe("a clock that is set back makes no request look as if it came without a right", () => {
       const back = (): void => clock.advance(-30_000);
       const lateOnes = async () =>
-        (await ledger.audit()).violations.filter(({ invariant }) => invariant.startsWith("I15"));
+        (await ledger.verify()).violations.filter(({ invariant }) => invariant.startsWith("I15"));
 
       test.each(["its key", "its entitlement"])("%s is revoked behind it, and it was free", async (what) => {
         const publishedPrice = { ...PRICE, input_per_million: "0", output_per_million: "0" };
@@ -1089,7 +1089,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       });
       world.ledger = await opened.crash();
       expect(await world.balance(key.organizationId)).toBe("4.40 0.00");
-      expect((await world.ledger.audit()).violations).toEqual([]);
+      expect((await world.ledger.verify()).violations).toEqual([]);
     });
 
     test("a stream is settled for what was kept of it, and its key gets that much back", async () => {
@@ -1138,7 +1138,7 @@ export function ledgerConformance(store: string, open: OpenLedger): void {
       world.ledger = await opened.crash();
       expect(await world.balance(key.organizationId)).toBe("4.90 0.00"); // 10 tokens of a cent
       expect((await readRequest(world.ledger, id))?.state).toBe("settled");
-      const { violations } = await world.ledger.audit();
+      const { violations } = await world.ledger.verify();
       expect(violations.filter(({ requestId }) => requestId === id)).toEqual([]);
     });
 

@@ -46,7 +46,7 @@ function settings(open: OpenLedger): void {
     await world.publish({ model: "other" });
   });
   afterAll(async () => {
-    expect((await ledger.audit()).violations).toEqual([]);
+    expect((await ledger.verify()).violations).toEqual([]);
     await opened.close();
   });
   const customer = async (dollars: number, terms: KeyWish = {}): Promise<KeyInHand> =>

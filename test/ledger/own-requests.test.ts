@@ -189,7 +189,7 @@ async function standing(
   world: World,
   { organizationId }: KeyInHand,
 ): Promise<{ held: bigint; spent: bigint }> {
-  expect((await world.ledger.audit()).violations).toEqual([]);
+  expect((await world.ledger.verify()).violations).toEqual([]);
   const { rows } = await admin.query<{ held: string; spent: string }>(
     "SELECT held, spent FROM org_balance WHERE org_id = $1 AND slot = 0",
     [organizationId],

@@ -112,7 +112,7 @@ describe("PostgreSQL: lost answers", () => {
     expect([says, proxy.cuts]).toEqual(["admitted", 1]);
     expect(await world.balance(key.organizationId)).toBe("4.00 1.00");
     expect(await world.settle(key, id, { dollars: 0.5 })).toMatchObject({ kind: "done" });
-    expect((await world.ledger.audit()).violations).toEqual([]);
+    expect((await world.ledger.verify()).violations).toEqual([]);
   });
 
   test("the answer to COMMIT 2 is lost: it is read back and charged once", async () => {
@@ -122,7 +122,7 @@ describe("PostgreSQL: lost answers", () => {
     expect(await world.settle(key, id, { dollars: 0.5, answer: "x" })).toMatchObject({ kind: "done" });
     expect([await world.balance(key.organizationId), proxy.cuts]).toEqual(["4.50 0.00", 1]);
     expect((await world.admit(key, { hold: 1, idempotencyKey: "lost-answer" })).says).toBe("replay");
-    expect((await world.ledger.audit()).violations).toEqual([]);
+    expect((await world.ledger.verify()).violations).toEqual([]);
   });
 
   test("COMMIT never arrives: nothing happened, it runs again under the same ids", async () => {
@@ -151,7 +151,7 @@ describe("PostgreSQL: lost answers", () => {
     proxy.restore();
     await until(async () => (await world.balance(key.organizationId).catch(() => "")) === "5.00 0.00");
     expect((await world.admit(key, { hold: 1, idempotencyKey: "in-doubt-1" })).says).toBe("admitted");
-    expect((await world.ledger.audit()).violations).toEqual([]);
+    expect((await world.ledger.verify()).violations).toEqual([]);
   }, 120_000);
 
   test("a settlement outlives a database that is away, and an operator's change is refused", async () => {
@@ -199,7 +199,7 @@ describe("PostgreSQL: writers that meet", () => {
     const spent = balances.reduce((sum, balance) => sum + (balance?.spent ?? 0n), 0n);
     expect(settledCents).toBe(6 * 15 * 20 * 2);
     expect(spent).toBe(BigInt(settledCents) * 10_000_000n);
-    expect((await first.ledger.audit()).violations).toEqual([]);
+    expect((await first.ledger.verify()).violations).toEqual([]);
   }, 120_000);
 
   test.each(["the route", "the limit"])(
@@ -277,7 +277,7 @@ describe("PostgreSQL: writers that meet", () => {
     expect(performance.now() - asked).toBeLessThan(10_000);
     await admin.query("ROLLBACK");
     await until(async () => (await refused(world.admit(key, { hold: 1 }))) === "taken");
-    expect((await world.ledger.audit()).violations).toEqual([]);
+    expect((await world.ledger.verify()).violations).toEqual([]);
   }, 120_000);
 });
 
@@ -296,7 +296,7 @@ describe("PostgreSQL: who owns a request", () => {
     expect((await other.admit(key, { hold: 1, idempotencyKey: "frozen-one" })).says).toBe(
       "idempotency_outcome_unknown",
     );
-    expect((await other.ledger.audit()).violations).toEqual([]);
+    expect((await other.ledger.verify()).violations).toEqual([]);
   }, 120_000);
 
   test("what a gateway of an earlier version left held and unsent: its key is free again", async () => {
@@ -389,9 +389,9 @@ describe("PostgreSQL: the audit finds what is planted", () => {
       await world.settle(key, settled.id, { dollars: 0.5, answer: "x", usage: CLASSED });
       const released = await world.admit(key, { hold: 1 });
       await world.void(key, released.id, true);
-      expect((await world.ledger.audit()).violations).toEqual([]);
+      expect((await world.ledger.verify()).violations).toEqual([]);
       await admin.query(sql);
-      const report = await world.ledger.audit();
+      const report = await world.ledger.verify();
       expect(report.ok).toBe(false);
       expect(report.violations.map((violation) => violation.invariant.split(" ")[0])).toContain(invariant);
     },
@@ -411,7 +411,7 @@ describe("PostgreSQL: the audit finds what is planted", () => {
     await admin.query("UPDATE request SET charge = charge - 1 WHERE request_id = $1", [
       rows.at(-1)?.request_id,
     ]);
-    const told = (await world.ledger.audit()).violations.filter(({ invariant }) =>
+    const told = (await world.ledger.verify()).violations.filter(({ invariant }) =>
       invariant.startsWith("I9"),
     );
     expect(told.map(({ requestId }) => requestId)).toEqual([

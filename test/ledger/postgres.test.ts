@@ -122,11 +122,11 @@ test("PostgreSQL: a month of usage is a partition; dropping it forgets it, and t
   const requests = async (organizationId = ""): Promise<number | undefined> =>
     (await readUsageRows(ledger, { organizationId }))[0]?.requests;
   expect([await requests(used[0]), await requests(used[1])]).toEqual([0, 1]);
-  expect((await ledger.audit()).violations).toEqual([]);
+  expect((await ledger.verify()).violations).toEqual([]);
   await opened.run(
     "DELETE FROM usage_hour WHERE org_id = (SELECT org_id FROM usage_hour ORDER BY hour LIMIT 1)",
   );
-  expect((await ledger.audit()).violations.map(({ invariant }) => invariant)).toEqual([
+  expect((await ledger.verify()).violations.map(({ invariant }) => invariant)).toEqual([
     "I14 usage = settled requests",
   ]);
   await opened.close();

@@ -190,7 +190,7 @@ describe.each([
       expect(place.told).toContainEqual(
         expect.objectContaining({ job: "ledger_recovery", message: expect.stringContaining(bad) }),
       );
-      expect((await ledger.audit()).violations).toEqual([]);
+      expect((await ledger.verify()).violations).toEqual([]);
       expect((await world.admit(key, { hold: 1, idempotencyKey: "of the good one" })).says).toBe("replay");
       expect((await world.admit(key, { hold: 1, idempotencyKey: "of the bad one" })).says).toBe(
         "idempotency_outcome_unknown",
@@ -230,7 +230,7 @@ describe.each([
       expect((await new World(again).admit(key, { hold: 1, idempotencyKey: "of the bad one" })).says).toBe(
         "idempotency_result_not_retained",
       );
-      expect((await again.audit()).violations).toEqual([]);
+      expect((await again.verify()).violations).toEqual([]);
     },
   );
 
@@ -251,7 +251,7 @@ describe.each([
     expect((await world.admit(key, { hold: 1, idempotencyKey: "of the bad one" })).says).toBe(
       "idempotency_outcome_unknown",
     );
-    expect((await ledger.audit()).violations).toEqual([]);
+    expect((await ledger.verify()).violations).toEqual([]);
   });
 
   test("two operators decide at once: one of them does", async () => {
@@ -264,7 +264,7 @@ describe.each([
       ledger.endByHand({ ...ending, charge: null }, byItself("bob")),
     ]);
     expect(both.map(({ kind }) => kind)).toEqual(["ended", "unknown_request"]);
-    expect((await ledger.audit()).violations).toEqual([]);
+    expect((await ledger.verify()).violations).toEqual([]);
   });
 
   test("1,100 rotten requests do not keep a good one from its end; each is counted, listed once and found", async () => {
@@ -279,7 +279,7 @@ describe.each([
     const ledger = await place.start();
     expect((await readRequest(ledger, good))?.state).toBe("outcome_unknown");
     expect(await new World(ledger).balance(key.organizationId)).toBe("100.00 1100.00");
-    expect((await ledger.audit()).violations).toEqual([]);
+    expect((await ledger.verify()).violations).toEqual([]);
     expect(ledger.pulse().quarantined).toBe(1100);
     const decisions = quarantine(ledger);
     const seen: string[] = [];
@@ -352,7 +352,7 @@ describe.each([
     expect(bad.outcome.kind === "refused" && bad.outcome.refusal.message).toContain("damaged");
     expect((await world.admit(key, { hold: 1, idempotencyKey: "of the good one" })).says).toBe("replay");
     expect(place.told).toEqual([expect.objectContaining({ job: "replay" })]);
-    expect((await ledger.audit()).violations).toEqual([
+    expect((await ledger.verify()).violations).toEqual([
       expect.objectContaining({ invariant: "I9 cost in the stored answer", requestId: ids[0] }),
     ]);
   });
@@ -373,7 +373,7 @@ describe.each([
     const [attempts, release, whole] = [await settle(), await settle(other), await settle()];
     await place.damage(`UPDATE request SET attempts = 'x' WHERE request_id = '${attempts}'`);
     await place.damage(`UPDATE route_release SET manifest = '{"route":' WHERE digest = '${other.digest}'`);
-    const { violations } = await ledger.audit();
+    const { violations } = await ledger.verify();
     expect(violations.map(({ invariant, requestId }) => [invariant, requestId])).toEqual([
       ["I11 attempts are readable", attempts],
       ["I8 charge recomputed", release],
@@ -430,7 +430,7 @@ describe.each([
       const newest = await newestReleases(ledger, (error) => told.push(String(error)));
       expect(newest.releases.map(({ release: { route } }) => route)).toEqual(["m@p/r"]);
       expect(told).toEqual([expect.stringContaining("the release of n@p/r cannot be read")]);
-      expect((await ledger.audit()).violations).toEqual([
+      expect((await ledger.verify()).violations).toEqual([
         expect.objectContaining({ invariant: "I8 charge recomputed", requestId: settled, found: "none" }),
         expect.objectContaining({ invariant: "I20 a release is what was signed", requestId: other.digest }),
       ]);
@@ -474,7 +474,7 @@ describe.each([
     ]);
     expect(await world.balance(key.organizationId)).toBe("3.50 1.00");
     await world.void(key, absurd.id, true);
-    expect((await ledger.audit()).violations).toEqual([]);
+    expect((await ledger.verify()).violations).toEqual([]);
   });
 });
 

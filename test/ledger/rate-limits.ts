@@ -36,7 +36,7 @@ export function rateConformance(store: string, open: Open): void {
   };
   const finish = async (): Promise<void> => {
     // Clocks jump here while requests run.
-    const { violations } = await ledger.audit();
+    const { violations } = await ledger.verify();
     expect(violations.filter(({ invariant }) => !invariant.startsWith("I13"))).toEqual([]);
     await opened.close();
   };
@@ -290,7 +290,7 @@ export function rateConformance(store: string, open: Open): void {
       ]);
       expect(next.says).toBe("admitted");
       expect((await findRateLimits(ledger, { ...key, keyId: "", model }, defaults)).running).toBe(2);
-      expect((await ledger.audit()).violations).toEqual([]);
+      expect((await ledger.verify()).violations).toEqual([]);
       expect(await letIn(2, () => admit(key, { model }))).toBe(1);
     });
 
@@ -375,7 +375,7 @@ export function rateConformance(store: string, open: Open): void {
         yield* ask("UPDATE rate_limit SET running = 3 WHERE key_id = ?1", [key.keyId]);
       });
       expect((await admit(key)).says).toBe("rate_limit_exceeded");
-      const { violations } = await ledger.audit();
+      const { violations } = await ledger.verify();
       expect(violations.map(({ invariant }) => invariant)).toContain("I19 a limit counts what runs");
       expect(await mendRunning(ledger)).toBe(1);
       expect((await admit(key)).says).toBe("admitted");

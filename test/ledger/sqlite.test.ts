@@ -253,11 +253,11 @@ describe("SQLite: the audit finds what is planted", () => {
       await world.settle(key, settled.id, { dollars: 0.5, answer: "x", usage: CLASSED });
       const released = await world.admit(key, { hold: 1 });
       await world.void(key, released.id, true);
-      expect((await world.ledger.audit()).violations).toEqual([]);
+      expect((await world.ledger.verify()).violations).toEqual([]);
       const other = new Database(join(directory, "tollgate.sqlite"));
       for (const statement of sql) other.run(statement);
       other.close();
-      const report = await world.ledger.audit();
+      const report = await world.ledger.verify();
       expect(report.ok).toBe(false);
       expect(report.violations.map((violation) => violation.invariant.split(" ")[0])).toContain(invariant);
       await world.ledger.close();
@@ -286,7 +286,7 @@ describe("SQLite: the sweeper", () => {
       "idempotency_outcome_unknown",
     );
     expect(await world.settle(key, streaming.id, { dollars: 0.5 })).toEqual({ kind: "lost" });
-    expect((await world.ledger.audit()).violations).toEqual([]);
+    expect((await world.ledger.verify()).violations).toEqual([]);
     await world.ledger.close();
     store.close();
   });
@@ -319,7 +319,7 @@ describe("SQLite: faults of the store", () => {
     expect(again.says).toBe("admitted");
     await world.void(key, again.id, true);
     await Bun.sleep(50);
-    expect((await world.ledger.audit()).violations).toEqual([]);
+    expect((await world.ledger.verify()).violations).toEqual([]);
     await world.ledger.close();
     store.close();
   }, 120_000);
@@ -353,7 +353,7 @@ describe("SQLite: faults of the store", () => {
     const ledger = await openLedger(store, systemClock);
     const balance = await ledger.balance(acknowledged[0] ?? "");
     expect(balance).toMatchObject({ available: 4_800_000_000n, held: 0n, spent: 200_000_000n });
-    expect((await ledger.audit()).violations).toEqual([]);
+    expect((await ledger.verify()).violations).toEqual([]);
     await ledger.close();
     store.close();
   });
@@ -376,7 +376,7 @@ describe("SQLite: faults of the store", () => {
       expect((await world.settle(key, running.id, { dollars: 0.5, answer: "kept" })).kind).toBe("done");
       expect(await world.balance(key.organizationId)).toBe("3.50 1.00");
       expect((await world.admit(key, { hold: 1, idempotencyKey: "running-1" })).says).toBe("replay");
-      expect((await world.ledger.audit()).violations).toEqual([]);
+      expect((await world.ledger.verify()).violations).toEqual([]);
       await world.ledger.close();
       faulty.store.close();
     });
@@ -401,7 +401,7 @@ describe("SQLite: faults of the store", () => {
       expect((await settling).kind).toBe("done");
       await reads(() => world.balance(key.organizationId), "4.50 0.00");
       expect((await world.admit(key, { hold: 1, idempotencyKey: "unlucky-1" })).says).toBe("admitted"); // its key is free
-      expect((await world.ledger.audit()).violations).toEqual([]);
+      expect((await world.ledger.verify()).violations).toEqual([]);
       await world.ledger.close();
       faulty.store.close();
     },
@@ -448,7 +448,7 @@ describe("SQLite: faults of the store", () => {
       rmSync(hog);
       while (!world.ledger.ready()) await Bun.sleep(10);
       expect((await world.admit(key, { hold: 1 })).says).toBe("admitted");
-      expect((await world.ledger.audit()).violations).toEqual([]);
+      expect((await world.ledger.verify()).violations).toEqual([]);
       await world.ledger.close();
       store.close();
     },

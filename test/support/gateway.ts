@@ -360,7 +360,7 @@ class RunningGateway implements TestGateway {
   }
 
   async assertSound(): Promise<void> {
-    const report = await this.ledger.audit();
+    const report = await this.ledger.verify();
     if (!report.ok) throw new Error(`the ledger is not sound: ${JSON.stringify(report.violations)}`);
     for (const { id, name } of await allOrganizations(this.ledger)) {
       const held = (await this.ledger.balance(id))?.held ?? 0n;

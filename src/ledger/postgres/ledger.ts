@@ -25,7 +25,7 @@ import type {
   Transactions,
 } from "../ledger.ts";
 import { oneAtATime } from "../verify/one-at-a-time.ts";
-import { auditPostgres } from "../verify/postgres/verify.ts";
+import { verifyPostgres } from "../verify/postgres/verify.ts";
 import { change, type ChangePorts } from "./changes.ts";
 import type { CommitPorts } from "./commit.ts";
 import { previewAdmission } from "./preview.ts";
@@ -186,8 +186,8 @@ class PostgresLedger {
       balance: (organizationId) => this.on.read(() => findBalance(organizationId)),
       ...this.on,
       endByHand: (ending, actor) => this.decided<EndedByHand>({ kind: "by_hand", ending, actor }),
-      audit: oneAtATime(() =>
-        available(auditPostgres({ url: store.url, dataKey: store.dataKey, nowMs: this.nowMs() })),
+      verify: oneAtATime(() =>
+        available(verifyPostgres({ url: store.url, dataKey: store.dataKey, nowMs: this.nowMs() })),
       ),
       ready: () => this.ready() && this.keyReader.trouble === null,
       trouble: () =>

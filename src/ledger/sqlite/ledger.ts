@@ -36,7 +36,7 @@ import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
 import type { UnreadableRecord } from "../unreadable.ts";
 import { oneAtATime } from "../verify/one-at-a-time.ts";
 import { SteadyClock } from "../steady-clock.ts";
-import { auditStore } from "../verify/sqlite/verify.ts";
+import { verifySqlite } from "../verify/sqlite/verify.ts";
 import { isStoreFailure } from "../../store/sqlite-error.ts";
 import { SqliteCommit } from "./commit.ts";
 import { keepSweeping } from "./sweep.ts";
@@ -120,8 +120,8 @@ export async function openSqliteLedger({
     // A directory has one gateway.
     leads: () => Promise.resolve(true),
     balance: (organizationId) => on.read(() => findBalance(organizationId)),
-    audit: oneAtATime(() =>
-      auditStore({ dataDirectory: store.dataDirectory, dataKey: store.dataKey, nowMs: clock.nowMs() }),
+    verify: oneAtATime(() =>
+      verifySqlite({ dataDirectory: store.dataDirectory, dataKey: store.dataKey, nowMs: clock.nowMs() }),
     ),
     ready: () => batches.ready,
     trouble: () => batches.trouble ?? "",

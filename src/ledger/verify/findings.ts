@@ -1,6 +1,6 @@
-// What an audit has checked and found: counts and time per invariant, and every violation with both numbers (money.md
+// What a verification has checked and found: counts and time per invariant, and every violation with both numbers (money.md
 // §5). The time since the last word is what the invariant of this one took: checks come one after the other.
-import type { AuditReport } from "../records.ts";
+import type { VerificationReport } from "../records.ts";
 
 /** Above this many violations of one invariant only the count goes on. */
 const SHOWN_PER_INVARIANT = 100;
@@ -16,7 +16,7 @@ export class Findings {
   private readonly checked: Record<string, number> = {};
   private readonly tookMs: Record<string, number> = {};
   private saidAtMs = performance.now();
-  private readonly violations: AuditReport["violations"] = [];
+  private readonly violations: VerificationReport["violations"] = [];
   private readonly shown = new Map<string, number>();
 
   /** Notes how many rows an invariant was checked on. */
@@ -51,7 +51,7 @@ export class Findings {
     if (about.expected !== about.found) this.violated(invariant, about);
   }
 
-  report(): AuditReport {
+  report(): VerificationReport {
     const { checked, tookMs, violations } = this;
     return { ok: violations.length === 0, checked, tookMs, violations };
   }

@@ -1,4 +1,4 @@
-// An audit reads the whole store: many at once, asked for by many people or by one script that does not wait, would be slower
+// A verification reads the whole store: many at once, asked for by many people or by one script that does not wait, would be slower
 // than each alone, and slow everybody else down with it.
 
 /** One runs; whoever asks meanwhile shares the next one, which begins after they asked. */

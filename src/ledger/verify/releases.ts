@@ -12,7 +12,7 @@ const PAGE = 200;
 const PAGE_AFTER = `SELECT route, version, digest, jws, manifest, signed_by, expires_at FROM route_release
   WHERE (route, version) > (?1, ?2) ORDER BY route, version LIMIT ${PAGE}`;
 
-export function* auditReleases(findings: Findings): Query<void> {
+export function* checkReleases(findings: Findings): Query<void> {
   let last: SqlValue[] = ["", 0];
   for (;;) {
     const page = yield* ask(PAGE_AFTER, last);

@@ -10,7 +10,7 @@ import { openAnswer } from "../answer-vault.ts";
 import { type Cell, flag, money } from "../cell.ts";
 import type { KnownClasses } from "../../domain/token-classes.ts";
 import { type Loaded, widthOf } from "../column-loads.ts";
-import { AUDITED } from "../columns.ts";
+import { TO_VERIFY } from "../columns.ts";
 import { lastTold } from "../last-told.ts";
 import type { AttemptRecord } from "../records.ts";
 import { attemptsIn } from "../unreadable.ts";
@@ -22,8 +22,8 @@ const LATE_AT_MOST_MS = 15 * 60_000 + 60_000;
 /** Admission stamps are lifted to the organization's newest when the clock was set back (money.md §2). */
 const CLOCK_SLACK_MS = HOUR_MS;
 
-export interface AuditedRequest
-  extends Omit<Loaded<typeof AUDITED>, "state" | "evidence" | "attempts" | "usageClasses"> {
+export interface RequestToVerify
+  extends Omit<Loaded<typeof TO_VERIFY>, "state" | "evidence" | "attempts" | "usageClasses"> {
   state: "unfinished" | "settled" | "released";
   evidence: Evidence | null;
   /** Held until an operator decides; nothing of it is asked but that its hold is there. */
@@ -36,11 +36,11 @@ export interface AuditedRequest
   attempts: Pick<AttemptRecord, "startedAtMs" | "told">[] | null;
 }
 
-const WIDTH = widthOf(AUDITED);
+const WIDTH = widthOf(TO_VERIFY);
 
-/** Cells of `AUDITED`, then whether it waits for an operator, and what one charged. */
-export function auditedRequestOf(cells: readonly Cell[]): AuditedRequest {
-  const { state, evidence, attempts, usageClasses, ...row } = AUDITED.row(cells);
+/** Cells of `TO_VERIFY`, then whether it waits for an operator, and what one charged. */
+export function requestToVerify(cells: readonly Cell[]): RequestToVerify {
+  const { state, evidence, attempts, usageClasses, ...row } = TO_VERIFY.row(cells);
   const ended = state === "settled" || state === "released";
   const [waits, byHand = null] = cells.slice(WIDTH);
   return {
@@ -55,7 +55,7 @@ export function auditedRequestOf(cells: readonly Cell[]): AuditedRequest {
 }
 
 /** `release`: the frozen one, by its digest; null when it is not there. */
-export function auditCharge(findings: Findings, request: AuditedRequest, release: Release | null): void {
+export function checkCharge(findings: Findings, request: RequestToVerify, release: Release | null): void {
   const { organizationId, requestId, hold, charge, evidence } = request;
   const about = { organizationId, requestId };
   findings.checkedRows("I7 0 <= charge <= hold", 1);
@@ -73,7 +73,7 @@ export function auditCharge(findings: Findings, request: AuditedRequest, release
     });
     return;
   }
-  auditBounds(findings, request);
+  checkBounds(findings, request);
   if (release === null || evidence === null) {
     findings.violated("I8 charge recomputed", { ...about, expected: "its frozen release", found: "none" });
     return;
@@ -108,7 +108,7 @@ export function auditCharge(findings: Findings, request: AuditedRequest, release
  * What a provider told is held to its quoted bounds by the gateway that admitted the request (money.md §6). Not by older programs, which
  * named no surface; and what a stream delivered beyond its maximum is charged for as it stands where its owner went before it was cut.
  */
-function auditBounds(findings: Findings, request: AuditedRequest): void {
+function checkBounds(findings: Findings, request: RequestToVerify): void {
   const { organizationId, requestId, promptTokens, completionTokens, promptBound, outputBound } = request;
   if (request.evidence !== "provider_usage" || request.surface === null) return;
   findings.checkedRows("I7 tokens within their bounds", 1);
@@ -131,7 +131,7 @@ function recomputed(input: Parameters<typeof chargeOf>[0]): Charge | null {
   }
 }
 
-export function auditTimes(findings: Findings, request: AuditedRequest, nowMs: number): void {
+export function checkTimes(findings: Findings, request: RequestToVerify, nowMs: number): void {
   const { organizationId, requestId, admittedAtMs, deadlineAtMs } = request;
   const about = { organizationId, requestId };
   const month = printTime(admittedAtMs).slice(0, 7);
@@ -163,7 +163,7 @@ export function auditTimes(findings: Findings, request: AuditedRequest, nowMs: n
 
 const CHARGE_IN_ANSWER = /"customer_charge_usd":([0-9.e+-]+)/g;
 
-export interface AuditedAnswer {
+export interface AnswerToVerify {
   organizationId: string;
   requestId: string;
   sealed: Uint8Array;
@@ -172,7 +172,7 @@ export interface AuditedAnswer {
 }
 
 /** The last cost in the stored bytes is what the client was told. */
-export function auditAnswer(findings: Findings, answer: AuditedAnswer, dataKey: Uint8Array): void {
+export function checkAnswer(findings: Findings, answer: AnswerToVerify, dataKey: Uint8Array): void {
   const { organizationId, requestId, charge } = answer;
   findings.checkedRows("I9 cost in the stored answer", 1);
   const told = chargeTold(answer, dataKey);
@@ -186,7 +186,7 @@ export function auditAnswer(findings: Findings, answer: AuditedAnswer, dataKey: 
     });
 }
 
-function chargeTold({ sealed, ...place }: AuditedAnswer, dataKey: Uint8Array): string | null {
+function chargeTold({ sealed, ...place }: AnswerToVerify, dataKey: Uint8Array): string | null {
   try {
     const body = Buffer.from(openAnswer(dataKey, place, sealed).body).toString();
     return [...body.matchAll(CHARGE_IN_ANSWER)].at(-1)?.[1] ?? null;

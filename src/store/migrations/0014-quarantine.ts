@@ -1,5 +1,5 @@
 // Requests that nobody could end: their holds stay, until an operator decides (docs/decisions/0020-one-bad-record.md). A
-// row outlives the decision, because the audit holds a charge that was set by hand against it. An older program beside
+// row outlives the decision, because the verification holds a charge that was set by hand against it. An older program beside
 // this one does not know the table, and needs not: the request itself stays as it was.
 export const QUARANTINE_SCHEMA = `
 CREATE TABLE quarantine (

@@ -1,12 +1,12 @@
-// Reads balances, entries, requests and stored answers of a PostgreSQL store for the audit: page after page, in one
+// Reads balances, entries, requests and stored answers of a PostgreSQL store for its verification: page after page, in one
 // snapshot, so that memory stays small whatever the store holds (money.md §5).
 import type { Release } from "../../../domain/release.ts";
 import { ChainAudit, entryOf } from "../chain.ts";
-import { auditAnswer, auditCharge, auditedRequestOf, auditTimes } from "../requests.ts";
+import { checkAnswer, checkCharge, requestToVerify, checkTimes } from "../requests.ts";
 import type { Findings } from "../findings.ts";
 import { bytes, type Cell, money, text } from "../../cell.ts";
 import { selected } from "../../column-loads.ts";
-import { AUDITED, ENTRY, LOAD } from "../../columns.ts";
+import { TO_VERIFY, ENTRY, LOAD } from "../../columns.ts";
 import { type Asking, askOnce } from "../../postgres/query.ts";
 import { findRelease } from "../../frozen-release.ts";
 import { runOnPostgres } from "../../../store/postgres-sql.ts";
@@ -17,15 +17,15 @@ const PAGE = 1000;
 /** Answers may be as large as 8 MiB. */
 const ANSWERS = 20;
 
-export async function auditChains(on: Asking, findings: Findings): Promise<void> {
+export async function checkChains(on: Asking, findings: Findings): Promise<void> {
   const balances = await askOnce(
     on,
     `SELECT ${selected(LOAD.balance, "b")} FROM org_balance b WHERE b.slot = 0 ORDER BY b.org_id`,
   );
-  for (const balance of balances) await auditOrganization(on, LOAD.balance.row(balance), findings);
+  for (const balance of balances) await checkOrganization(on, LOAD.balance.row(balance), findings);
 }
 
-async function auditOrganization(on: Asking, balance: BalanceRow, findings: Findings): Promise<void> {
+async function checkOrganization(on: Asking, balance: BalanceRow, findings: Findings): Promise<void> {
   const { organizationId } = balance;
   const chain = new ChainAudit(organizationId, findings);
   for (let after = 0, page: Cell[][] | null = null; page === null || page.length === PAGE; ) {
@@ -44,17 +44,17 @@ async function auditOrganization(on: Asking, balance: BalanceRow, findings: Find
   chain.end(balance);
 }
 
-export async function auditRequests(
+export async function checkRequests(
   on: Asking,
   findings: Findings,
   { dataKey, nowMs }: { dataKey: Uint8Array; nowMs: number },
 ): Promise<void> {
   const releaseOf = releases(on);
   for await (const row of pages(on, PAGE, REQUESTS)) {
-    const request = auditedRequestOf(row);
+    const request = requestToVerify(row);
     const release = request.state === "settled" ? await releaseOf(request.releaseDigest) : null;
-    auditCharge(findings, request, release);
-    auditTimes(findings, request, nowMs);
+    checkCharge(findings, request, release);
+    checkTimes(findings, request, nowMs);
   }
   for await (const [organizationId, requestId, sealed, charge, state] of pages(on, ANSWERS, RESULTS)) {
     const answer = {
@@ -63,14 +63,14 @@ export async function auditRequests(
       sealed: bytes(sealed),
       charge: state === "settled" ? money(charge) : null,
     };
-    auditAnswer(findings, answer, dataKey);
+    checkAnswer(findings, answer, dataKey);
   }
 }
 
 /** `$1` and `$2` are the organization and the request, its key, of the last row before; the page is found before anything is joined. */
 const REQUESTS = pageOf(
   "request",
-  `SELECT ${selected(AUDITED, "p")}, q.decided_at IS NULL AND q.since IS NOT NULL, q.charge
+  `SELECT ${selected(TO_VERIFY, "p")}, q.decided_at IS NULL AND q.since IS NOT NULL, q.charge
    FROM page p LEFT JOIN quarantine q ON q.org_id = p.org_id AND q.request_id = p.request_id`,
 );
 /** An answer whose request is gone is one, too. */

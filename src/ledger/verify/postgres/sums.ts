@@ -12,13 +12,13 @@ interface Check {
   invariant: string;
   /** One number: rows that it looks at. */
   rows: string;
-  /** Rows `org, about, expected, found`, as text. `{now}` is the time of the audit. */
+  /** Rows `org, about, expected, found`, as text. `{now}` is the time of the verification. */
   compared: string;
 }
 
 const UNFINISHED = "state IN ('admitted', 'dispatched')";
 
-/** As postings have it: nothing that is stored is parsed here, which would fail the audit over one row. */
+/** As postings have it: nothing that is stored is parsed here, which would fail the verification over one row. */
 const referenceOf = (row: "c" | "r" | "t"): string =>
   `'[' || to_json(${row}.source)::text || ',' || to_json(${row}.external_id)::text || ']'`;
 /** The last hour that is asked for by its date, in the year 9955. */
@@ -290,7 +290,7 @@ function entriesOfTransaction(kind: string, { txn, at, amount, which }: Booked):
     FROM asked a FULL JOIN booked b USING (org_id, txn)`;
 }
 
-export async function auditSums(on: Asking, findings: Findings, nowMs: number): Promise<void> {
+export async function checkSums(on: Asking, findings: Findings, nowMs: number): Promise<void> {
   for (const { invariant, rows, compared } of CHECKS) {
     const [[count] = []] = await askOnce(on, rows);
     findings.checkedRows(invariant, int(count));

@@ -1,15 +1,15 @@
-// The thread of one audit of a PostgreSQL store: a session of its own, read-only, in one snapshot; answers once. A build
+// The thread of one verification of a PostgreSQL store: a session of its own, read-only, in one snapshot; answers once. A build
 // to one file must name this file as a further entry point.
 import { messageOf } from "../../../lib/message.ts";
 import { connectReader } from "../../../store/postgres.ts";
-import type { AuditAnswer } from "../audit-thread.ts";
+import type { ThreadAnswer } from "../verify-thread.ts";
 import { Findings } from "../findings.ts";
-import { auditReleases } from "../releases.ts";
+import { checkReleases } from "../releases.ts";
 import { runOnPostgres } from "../../../store/postgres-sql.ts";
-import { auditChains, auditRequests } from "./rows.ts";
-import { auditSums } from "./sums.ts";
+import { checkChains, checkRequests } from "./rows.ts";
+import { checkSums } from "./sums.ts";
 
-export interface PostgresAuditQuestion {
+export interface PostgresVerification {
   url: string;
   dataKey: Uint8Array;
   nowMs: number;
@@ -17,20 +17,20 @@ export interface PostgresAuditQuestion {
 
 declare const self: Worker;
 
-self.addEventListener("message", ({ data }: MessageEvent<PostgresAuditQuestion>) => {
+self.addEventListener("message", ({ data }: MessageEvent<PostgresVerification>) => {
   void answer(data).then((said) => self.postMessage(said)); // `answer` never rejects
 });
 
-async function answer({ url, dataKey, nowMs }: PostgresAuditQuestion): Promise<AuditAnswer> {
+async function answer({ url, dataKey, nowMs }: PostgresVerification): Promise<ThreadAnswer> {
   try {
     const client = await connectReader(url);
     try {
       await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
       const findings = new Findings();
-      await auditChains(client, findings);
-      await auditRequests(client, findings, { dataKey, nowMs });
-      await runOnPostgres(client, auditReleases(findings));
-      await auditSums(client, findings, nowMs);
+      await checkChains(client, findings);
+      await checkRequests(client, findings, { dataKey, nowMs });
+      await runOnPostgres(client, checkReleases(findings));
+      await checkSums(client, findings, nowMs);
       return { report: findings.report() };
     } finally {
       await client.end();

@@ -1,4 +1,4 @@
-// Reads every organization's balance and entries for the audit, one row at a time (money.md §5).
+// Reads every organization's balance and entries for the verification, one row at a time (money.md §5).
 import type { Database } from "bun:sqlite";
 import type { Cell } from "../../cell.ts";
 import { selected } from "../../column-loads.ts";
@@ -7,14 +7,14 @@ import type { BalanceRow } from "../../rows.ts";
 import { ChainAudit, entryOf } from "../chain.ts";
 import type { Findings } from "../findings.ts";
 
-export function auditChains(database: Database, findings: Findings): void {
+export function checkChains(database: Database, findings: Findings): void {
   const balances = database
     .query(`SELECT ${selected(LOAD.balance, "b")} FROM org_balance b ORDER BY b.org_id`)
     .values() as Cell[][];
-  for (const balance of balances) auditOrganization(database, LOAD.balance.row(balance), findings);
+  for (const balance of balances) checkOrganization(database, LOAD.balance.row(balance), findings);
 }
 
-function auditOrganization(database: Database, balance: BalanceRow, findings: Findings): void {
+function checkOrganization(database: Database, balance: BalanceRow, findings: Findings): void {
   const chain = new ChainAudit(balance.organizationId, findings);
   const rows = database
     .query(

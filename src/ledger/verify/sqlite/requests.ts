@@ -1,11 +1,11 @@
-// Reads every request and stored answer for the audit, one row at a time (money.md §5).
+// Reads every request and stored answer for the verification, one row at a time (money.md §5).
 import type { Database } from "bun:sqlite";
 import type { Release } from "../../../domain/release.ts";
-import { auditAnswer, auditCharge, auditedRequestOf, auditTimes, releaseOr } from "../requests.ts";
+import { checkAnswer, checkCharge, requestToVerify, checkTimes, releaseOr } from "../requests.ts";
 import type { Findings } from "../findings.ts";
 import { bytes, type Cell, money, text } from "../../cell.ts";
 import { selected } from "../../column-loads.ts";
-import { AUDITED } from "../../columns.ts";
+import { TO_VERIFY } from "../../columns.ts";
 import { runOnSqlite } from "../../../store/sqlite-sql.ts";
 import { findRelease } from "../../frozen-release.ts";
 
@@ -14,7 +14,7 @@ export interface RequestAudit {
   nowMs: number;
 }
 
-export function auditRequests(
+export function checkRequests(
   database: Database,
   findings: Findings,
   { dataKey, nowMs }: RequestAudit,
@@ -22,16 +22,16 @@ export function auditRequests(
   const releaseOf = releases(database);
   const rows = database
     .query(
-      `SELECT ${selected(AUDITED, "r")}, q.decided_at IS NULL AND q.since IS NOT NULL AS waits, q.charge AS by_hand
+      `SELECT ${selected(TO_VERIFY, "r")}, q.decided_at IS NULL AND q.since IS NOT NULL AS waits, q.charge AS by_hand
        FROM request r LEFT JOIN quarantine q ON q.org_id = r.org_id AND q.request_id = r.request_id`,
     )
     .iterate() as unknown as Iterable<Record<string, Cell>>;
   for (const record of rows) {
-    const request = auditedRequestOf(Object.values(record));
-    auditCharge(findings, request, request.state === "settled" ? releaseOf(request.releaseDigest) : null);
-    auditTimes(findings, request, nowMs);
+    const request = requestToVerify(Object.values(record));
+    checkCharge(findings, request, request.state === "settled" ? releaseOf(request.releaseDigest) : null);
+    checkTimes(findings, request, nowMs);
   }
-  auditAnswers(database, findings, dataKey);
+  checkAnswers(database, findings, dataKey);
 }
 
 /** Frozen releases by digest, each read once. */
@@ -47,7 +47,7 @@ function releases(database: Database): (digest: string) => Release | null {
   };
 }
 
-function auditAnswers(database: Database, findings: Findings, dataKey: Uint8Array): void {
+function checkAnswers(database: Database, findings: Findings, dataKey: Uint8Array): void {
   const rows = database
     .query(
       `SELECT result.org_id, result.request_id, result.sealed, request.charge, request.state FROM result
@@ -62,6 +62,6 @@ function auditAnswers(database: Database, findings: Findings, dataKey: Uint8Arra
       sealed: bytes(sealed),
       charge: state === "settled" ? money(charge) : null,
     };
-    auditAnswer(findings, answer, dataKey);
+    checkAnswer(findings, answer, dataKey);
   }
 }

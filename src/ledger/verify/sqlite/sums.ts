@@ -13,7 +13,7 @@ interface Check {
   invariant: string;
   /** One number: rows that it looks at. */
   rows: string;
-  /** Rows that violate it. `?1` is the time of the audit. */
+  /** Rows that violate it. `?1` is the time of the verification. */
   violations: string;
 }
 
@@ -271,7 +271,7 @@ function entriesOfTransaction(kind: string, { txn, at, amount, which }: Booked):
     SELECT b.org_id, NULL, 'no entry', b.requests || ' of ' || b.amount FROM booked b LEFT JOIN asked a USING (org_id, txn) WHERE a.org_id IS NULL`;
 }
 
-export function auditSums(database: Database, findings: Findings, nowMs: number): void {
+export function checkSums(database: Database, findings: Findings, nowMs: number): void {
   for (const { invariant, rows, violations } of CHECKS) {
     findings.checkedRows(invariant, int(database.query(rows).values()[0]?.[0] as Cell));
     const query = database.query(violations);

@@ -1,16 +1,16 @@
-// The thread of one audit: opens the database read-only, takes a snapshot, checks, answers once. A build to one file must
+// The thread of one verification: opens the database read-only, takes a snapshot, checks, answers once. A build to one file must
 // name this file as a further entry point.
 import { messageOf } from "../../../lib/message.ts";
 import { openReader } from "../../../store/sqlite-connection.ts";
 import { Findings } from "../findings.ts";
-import type { AuditAnswer } from "../audit-thread.ts";
-import { auditChains } from "./chain.ts";
-import { auditReleases } from "../releases.ts";
+import type { ThreadAnswer } from "../verify-thread.ts";
+import { checkChains } from "./chain.ts";
+import { checkReleases } from "../releases.ts";
 import { runOnSqlite } from "../../../store/sqlite-sql.ts";
-import { auditRequests } from "./requests.ts";
-import { auditSums } from "./sums.ts";
+import { checkRequests } from "./requests.ts";
+import { checkSums } from "./sums.ts";
 
-export interface AuditQuestion {
+export interface SqliteVerification {
   dataDirectory: string;
   dataKey: Uint8Array;
   nowMs: number;
@@ -18,20 +18,20 @@ export interface AuditQuestion {
 
 declare const self: Worker;
 
-self.addEventListener("message", ({ data }: MessageEvent<AuditQuestion>) => {
+self.addEventListener("message", ({ data }: MessageEvent<SqliteVerification>) => {
   self.postMessage(answer(data));
 });
 
-function answer({ dataDirectory, dataKey, nowMs }: AuditQuestion): AuditAnswer {
+function answer({ dataDirectory, dataKey, nowMs }: SqliteVerification): ThreadAnswer {
   try {
     const database = openReader(dataDirectory);
     try {
       database.run("BEGIN"); // the first read fixes the snapshot
       const findings = new Findings();
-      auditChains(database, findings);
-      auditRequests(database, findings, { dataKey, nowMs });
-      runOnSqlite(database, auditReleases(findings));
-      auditSums(database, findings, nowMs);
+      checkChains(database, findings);
+      checkRequests(database, findings, { dataKey, nowMs });
+      runOnSqlite(database, checkReleases(findings));
+      checkSums(database, findings, nowMs);
       return { report: findings.report() };
     } finally {
       database.close();

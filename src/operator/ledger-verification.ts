@@ -1,10 +1,10 @@
-// The audit of the ledger's invariants (money.md §5), while traffic runs.
+// `ledger audit`, as operators know it: the ledger's invariants (money.md §5) are verified while traffic runs.
 import type { AuditReportJson } from "../api/shapes/records.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
-export const audit = (ledger: Pick<Ledger, "audit">) => ({
-  async audit(): Promise<AuditReportJson> {
-    const report = await ledger.audit();
+export const ledgerVerification = (ledger: Pick<Ledger, "verify">) => ({
+  async verify(): Promise<AuditReportJson> {
+    const report = await ledger.verify();
     return {
       ok: report.ok,
       checked: report.checked,
