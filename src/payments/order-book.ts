@@ -4,7 +4,18 @@ import { DAY_MS, SECOND_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { type Page, type PageAsk, pageOf } from "../store/page.ts";
-import { moneyOf, numberOf, orNull, type Sql, type SqlRow, sumColumns, sumOf, textOf } from "../store/sql.ts";
+import {
+  moneyOf,
+  numberOf,
+  orNull,
+  type Sql,
+  type SqlRow,
+  type Statement,
+  statement,
+  sumColumns,
+  sumOf,
+  textOf,
+} from "../store/sql.ts";
 import { CURRENCY, type DriverName, type PaymentMethod, type PaymentOrder } from "./order.ts";
 
 export interface NewOrder {
@@ -210,12 +221,11 @@ export class OrderBook {
     return kept.length > 0;
   }
 
-  async forgetMethod(organizationId: string): Promise<boolean> {
-    const removed = await this.sql.rows(
-      "DELETE FROM payment_method WHERE org_id = ?1 RETURNING org_id",
-      organizationId,
+  forgetMethod(organizationId: string, told: readonly Statement[] = []): Promise<boolean> {
+    return this.sql.ifChanged(
+      statement("DELETE FROM payment_method WHERE org_id = ?1", organizationId),
+      told,
     );
-    return removed.length > 0;
   }
 
   async method(organizationId: string): Promise<PaymentMethod | null> {
