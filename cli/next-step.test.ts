@@ -20,6 +20,8 @@ test("a release that was refused is mended by the check that failed", () => {
   expect(mended("signature")).toContain("trust.release_keys");
   expect(mended("version")).toStartWith("Raise the version");
   expect(mended("expiry")).toContain("--expires-in");
-  expect(mended("signature", "pricing.input_per_million")).toBe("Correct the manifest, sign it again, and publish that.");
+  expect(mended("signature", "pricing.input_per_million")).toBe(
+    "Correct the manifest, sign it again, and publish that.",
+  );
   expect(mended()).toBe(mended("signature", "model")); // of a gateway that does not tell
 });

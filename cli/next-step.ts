@@ -13,7 +13,8 @@ const RELEASES: Record<NonNullable<ErrorJson["error"]["step"]> | "manifest", str
   signature:
     "Sign it with a key of the gateway's trust.release_keys; or add the signer's public key there, and start the gateway anew.",
   manifest: "Correct the manifest, sign it again, and publish that.",
-  version: "Raise the version in the manifest, sign it again, and publish that; to go back to older terms, too.",
+  version:
+    "Raise the version in the manifest, sign it again, and publish that; to go back to older terms, too.",
   expiry: "Sign it again, with --expires-in for a longer time, and publish that.",
 };
 

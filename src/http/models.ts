@@ -6,7 +6,6 @@ import { allows } from "../domain/allowed-models.ts";
 import { NO_CAPABILITIES } from "../domain/capabilities.ts";
 import type { ShownIn } from "../domain/credential.ts";
 import { parseUsd } from "../domain/money.ts";
-import { Refusal } from "../domain/refusals.ts";
 import { REQUEST_FIELDS } from "../domain/request-fields.ts";
 import { type Release, ROUTE_STATES, type RouteState } from "../domain/release.ts";
 import { printTime } from "../domain/print.ts";

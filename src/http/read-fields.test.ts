@@ -8,7 +8,10 @@ import { readFields } from "./read-fields.ts";
 
 const INPUT = z.strictObject({ name: z.string(), version });
 
-function refusalOf(sent: object, schema: z.ZodObject = INPUT): { code: string; param: unknown; message: string } {
+function refusalOf(
+  sent: object,
+  schema: z.ZodObject = INPUT,
+): { code: string; param: unknown; message: string } {
   try {
     readFields(schema, sent);
   } catch (error) {

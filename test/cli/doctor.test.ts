@@ -159,7 +159,11 @@ const SIMULATOR = { name: "simulator", kind: "simulator" };
 const PUBLISH = "Sign a release and publish it: docs/releases.md, From nothing to a served model.";
 const BACK_UP = "./tollgate db backup FILE, and keep a copy of data.key apart from it.";
 
-async function sell(folder: string, run: (...args: string[]) => Promise<unknown>, ends: string): Promise<void> {
+async function sell(
+  folder: string,
+  run: (...args: string[]) => Promise<unknown>,
+  ends: string,
+): Promise<void> {
   const manifest = {
     model: "m",
     provider: "simulator",

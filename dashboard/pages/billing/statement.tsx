@@ -179,7 +179,12 @@ const movementColumns = (org: string): Column<Movement>[] => [
         {request !== null && (
           <Text size="xs" c="dimmed">
             {words.of}{" "}
-            <Link to={path.organization(org, "activity")} search={{ req: request }} size="xs" className="name">
+            <Link
+              to={path.organization(org, "activity")}
+              search={{ req: request }}
+              size="xs"
+              className="name"
+            >
               {request}
             </Link>
           </Text>
