@@ -3,7 +3,7 @@
 import type { JsonObject } from "../domain/read-value.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Failure } from "../providers/failure.ts";
-import { placeIn } from "./callers-place.ts";
+import { placeInBody } from "./place-in-body.ts";
 import type { Hold } from "./hold.ts";
 
 /** Fields with a word of their own; others are also plain English, and count only when quoted or as a path. */
@@ -54,7 +54,7 @@ function pathOf(param: string, { names, places, body }: Sent): string | null {
   const name = names.get(field);
   if (whole === undefined || name === undefined) return null;
   if (!places || name !== field) return name;
-  if (body !== null) return placeIn(body, whole) || name;
+  if (body !== null) return placeInBody(body, whole) || name;
   return name + within.replace(/\.(\d{1,4})(?=[.[]|$)/g, "[$1]");
 }
 

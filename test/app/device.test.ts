@@ -312,7 +312,7 @@ test("a sign-in of yesterday approves nothing", async () => {
     const root = await firstOperator(gateway);
     const { user_code } = await ask(gateway.url);
     const { id: device } = await root.app("POST /operator/devices/find", {}, { user_code });
-    ageSessions(gateway, 13 * 3_600_000);
+    await ageSessions(gateway, 13 * 3_600_000);
     for (const refused of [
       await root.try("POST /operator/devices/{device}/approve", { device }),
       await find(root, user_code),

@@ -119,7 +119,7 @@ test("a member who is no operator is told for whom this is", async () => {
 
 test("a sign-in of yesterday is asked for again, and the code is still there then", async () => {
   const { user_code } = await askForCodes(dashboard.gateway.url);
-  ageSessions(dashboard.gateway, 13 * 3_600_000);
+  await ageSessions(dashboard.gateway, 13 * 3_600_000);
   const address = `${path.device()}?code=${user_code}`;
   await root.open(address);
   await press(root, words.find);

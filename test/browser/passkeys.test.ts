@@ -108,7 +108,7 @@ test("a touch alone signs nobody in: a passkey stands for the second factor too"
 });
 
 test("a passkey is not added by a sign-in of yesterday", async () => {
-  ageSessions(dashboard.gateway, 26 * 3_600_000);
+  await ageSessions(dashboard.gateway, 26 * 3_600_000);
   await visitor.open(path.organization(org, "settings"));
   await add("another device");
   await visitor.page.getByText(stateTexts.signInAgain, { exact: true }).waitFor();

@@ -111,7 +111,7 @@ test("a person sees where they are signed in, and signs out everywhere else", as
 test("a sign-in of yesterday is asked for again before a delicate change, which then works with what was typed", async () => {
   const visitor = await dashboard.visitor(EMAIL);
   const { page } = visitor;
-  ageSessions(dashboard.gateway, 26 * 3_600_000);
+  await ageSessions(dashboard.gateway, 26 * 3_600_000);
   await visitor.open(path.organization(org, "settings"));
   await page.getByLabel(settingsTexts.name, { exact: true }).fill("Acme Machines");
   const save = page.getByRole("button", { name: dialogTexts.save }).first();

@@ -37,7 +37,7 @@ const IMAGE = "data:image/png;base64,iVBORw0KGgo=";
 
 interface Door {
   path: string;
-  body(model: string): object;
+  body(this: void, model: string): object;
 }
 export const DOORS: Record<"chat" | "completions" | "messages" | "responses" | "embeddings", Door> = {
   chat: {

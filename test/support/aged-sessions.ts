@@ -1,12 +1,19 @@
-// Time that passes for sessions: the sign-in library reads the machine's clock, so their beginning is moved instead.
+// Time that has passed for those who are signed in, where a gateway has no clock of the test: their beginning is moved instead.
 import { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { PEOPLE_FILE } from "../../src/domain/data-files.ts";
 import type { TestGateway } from "./gateway.ts";
 
 /** All sessions of this gateway began that long ago. */
-export function ageSessions({ dataDir }: Pick<TestGateway, "dataDir">, ms: number): void {
-  const people = new Database(join(dataDir, PEOPLE_FILE));
-  people.run("UPDATE session SET createdAt = ?1", [new Date(Date.now() - ms).toISOString()]);
+export async function ageSessions(
+  gateway: Pick<TestGateway, "dataDir" | "tamper">,
+  ms: number,
+): Promise<void> {
+  const file = join(gateway.dataDir, PEOPLE_FILE);
+  const beganAt = new Date(Date.now() - ms).toISOString();
+  if (!existsSync(file)) return await gateway.tamper('UPDATE people.session SET "createdAt" = ?1', beganAt);
+  const people = new Database(file);
+  people.run("UPDATE session SET createdAt = ?1", [beganAt]);
   people.close();
 }

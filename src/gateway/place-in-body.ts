@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject } from "../domain/read-value.ts";
  * `input[0].content` alike. Words between the steps that say what kind of thing stands there are left out; of what is missing
  * the last step is kept. "" where it does not begin in the body.
  */
-export function placeIn(body: JsonObject, path: string): string {
+export function placeInBody(body: JsonObject, path: string): string {
   const steps = path.split(/[.[\]]+/).filter((step) => step !== "");
   let place = "";
   let at: unknown = body;
