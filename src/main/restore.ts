@@ -57,7 +57,10 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
     const schema = readBackup(copy, { file, dataDirectory });
     if (people !== null) {
       copyWhole(people, copyOfPeople);
-      withDatabase(copyOfPeople, people, assertWhole);
+      withDatabase(copyOfPeople, people, (database) => {
+        assertWhole(database);
+        signEverybodyOut(database);
+      });
     }
     // An interrupted restore had set some of the old files aside already: the others join them.
     const begunAt = existsSync(marker) ? statSync(marker).mtime : freeSecond([store, accounts]);
@@ -150,6 +153,13 @@ function withDatabase<T>(copy: string, file: string, read: (database: Database) 
   } catch (error) {
     throw refused(`${file} cannot be restored (${messageOf(error)})`);
   }
+}
+
+/** Sessions that have ended since, and links that were used since, would open something again. */
+function signEverybodyOut(database: Database): void {
+  for (const table of ["session", "verification"])
+    if (database.query("SELECT 1 FROM sqlite_master WHERE name = ?1").values(table).length > 0)
+      database.run(`DELETE FROM "${table}"`);
 }
 
 function assertWhole(database: Database): void {
