@@ -7,7 +7,8 @@ import { Findings } from "../findings.ts";
 import { checkReleases } from "../releases.ts";
 import { runOnPostgres } from "../../../store/postgres-sql.ts";
 import { checkChains, checkRequests } from "./rows.ts";
-import { checkSums } from "./sums.ts";
+import { checkSums } from "../sums.ts";
+import { POSTGRES_SUMS } from "./sums.ts";
 
 export interface PostgresVerification {
   url: string;
@@ -30,7 +31,7 @@ async function answer({ url, dataKey, nowMs }: PostgresVerification): Promise<Th
       await checkChains(client, findings);
       await checkRequests(client, findings, { dataKey, nowMs });
       await runOnPostgres(client, checkReleases(findings));
-      await checkSums(client, findings, nowMs);
+      await runOnPostgres(client, checkSums(POSTGRES_SUMS, findings, nowMs));
       return { report: findings.report() };
     } finally {
       await client.end();

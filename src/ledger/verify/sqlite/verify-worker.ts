@@ -8,7 +8,8 @@ import { checkChains } from "./chain.ts";
 import { checkReleases } from "../releases.ts";
 import { runOnSqlite } from "../../../store/sqlite-sql.ts";
 import { checkRequests } from "./requests.ts";
-import { checkSums } from "./sums.ts";
+import { checkSums } from "../sums.ts";
+import { SQLITE_SUMS } from "./sums.ts";
 
 export interface SqliteVerification {
   dataDirectory: string;
@@ -31,7 +32,7 @@ function answer({ dataDirectory, dataKey, nowMs }: SqliteVerification): ThreadAn
       checkChains(database, findings);
       checkRequests(database, findings, { dataKey, nowMs });
       runOnSqlite(database, checkReleases(findings));
-      checkSums(database, findings, nowMs);
+      runOnSqlite(database, checkSums(SQLITE_SUMS, findings, nowMs));
       return { report: findings.report() };
     } finally {
       database.close();
