@@ -8,7 +8,7 @@ import { SPOOL_ASIDE_FILE, STORE_FILE } from "../src/domain/data-files.ts";
 import { operatorFile, passByProxy } from "./gateway.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
-import { messageOf } from "../src/lib/message.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 
 interface Finding {
   check: string;

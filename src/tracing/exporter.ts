@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Repeating } from "../lib/every.ts";
 import { inflated } from "../lib/inflated.ts";
 import type { Jobs } from "../lib/jobs.ts";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 import { printExport, type Source, type Span } from "./otlp.ts";
 import { readAnswer, type Taken } from "./otlp-answer.ts";
 

@@ -1,6 +1,6 @@
 // The thread of one verification of a PostgreSQL store: a session of its own, read-only, in one snapshot; answers once. A build
 // to one file must name this file as a further entry point.
-import { messageOf } from "../../../lib/message.ts";
+import { messageOf } from "../../../domain/error-message.ts";
 import { connectReader } from "../../../store/postgres.ts";
 import type { ThreadAnswer } from "../verify-thread.ts";
 import { Findings } from "../findings.ts";

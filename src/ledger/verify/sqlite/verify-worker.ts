@@ -1,6 +1,6 @@
 // The thread of one verification: opens the database read-only, takes a snapshot, checks, answers once. A build to one file must
 // name this file as a further entry point.
-import { messageOf } from "../../../lib/message.ts";
+import { messageOf } from "../../../domain/error-message.ts";
 import { openReader } from "../../../store/sqlite-connection.ts";
 import { Findings } from "../findings.ts";
 import type { ThreadAnswer } from "../verify-thread.ts";
