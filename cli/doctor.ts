@@ -5,18 +5,13 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import type { Config } from "../src/config/config.ts";
 import { SPOOL_ASIDE_FILE, STORE_FILE } from "../src/domain/data-files.ts";
-import { operatorFile, passByProxy } from "./gateway.ts";
+import { type Finding, note, ok } from "./finding.ts";
+import { gatewayFindings } from "./doctor-gateway.ts";
+import { printTime } from "../src/domain/print.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
 import { messageOf } from "../src/domain/error-message.ts";
-
-interface Finding {
-  check: string;
-  state: "ok" | "note" | "wrong";
-  found: string;
-  /** What to do; null when nothing needs doing. */
-  next: string | null;
-}
+import { callsWithDescriptors, openFilesMax } from "../src/lib/shortage.ts";
 
 interface DoctorOptions {
   config?: string;
@@ -41,7 +36,8 @@ export function addDoctor(program: Command): void {
         const ok = findings.every(({ state }) => state !== "wrong");
         const runs = findings.some(({ check, state }) => check === "gateway" && state === "ok");
         const wrong = findings.find((finding) => finding.state === "wrong");
-        const next = wrong?.next ?? (runs ? "./tollgate --help" : "./tollgate serve");
+        const unsold = findings.find(({ check, state }) => check === "routes" && state === "note");
+        const next = wrong?.next ?? (runs ? (unsold?.next ?? "./tollgate --help") : "./tollgate serve");
         const json = JSON.stringify({ ok, findings, next });
         return { json, text: `${describe(findings)}\n\n→ ${next}`, exitCode: ok ? 0 : 1 };
       }),
@@ -62,8 +58,9 @@ async function configFindings(flags: DoctorOptions): Promise<Finding[]> {
     const config = loadConfig({ env: process.env, cwd: process.cwd(), flags });
     return [
       ...settingFindings(config),
+      descriptorsFinding(config),
       ...(await storeFindings(config)),
-      await gatewayFinding(config, flags),
+      ...(await gatewayFindings(config, flags)),
     ];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -110,6 +107,19 @@ function providerFinding({ name, kind, baseUrl, own }: Config["providers"][numbe
   return note(check, `${what}, without a key`, `Set ${setting} to \${NAME} if ${name} needs one.`);
 }
 
+/** As this shell may have them; a service's own may be more or fewer. */
+function descriptorsFinding({ limits: { maxConcurrent } }: Config): Finding {
+  const most = openFilesMax();
+  const fit = callsWithDescriptors(most);
+  const found = `${most ?? "no bound"} (ulimit -n)`;
+  if (fit === null || fit >= maxConcurrent) return ok("open files", found);
+  return note(
+    "open files",
+    `${found}: ${fit} calls at once, not limits.max_concurrent's ${maxConcurrent}`,
+    "Raise it (LimitNOFILE of a service, ulimits of a container), or lower limits.max_concurrent.",
+  );
+}
+
 async function storeFindings(config: Config): Promise<Finding[]> {
   const aside = join(config.dataDir, SPOOL_ASIDE_FILE);
   const spool = existsSync(aside)
@@ -142,13 +152,27 @@ async function fileFindings(config: Config): Promise<Finding[]> {
     const refusal = openingRefusal(config.dataDir);
     if (refusal !== null)
       return [wrongStore(refusal, "See docs/operations.md, The data directory and Upgrades.")];
-    return [ok("store", `SQLite in ${config.dataDir}`), ...quarantineFindings(quarantinedIn(config.dataDir))];
+    return [
+      ok("store", `SQLite in ${config.dataDir}`),
+      ...(config.trust === null ? [] : [await backupFinding(config.dataDir)]),
+      ...quarantineFindings(quarantinedIn(config.dataDir)),
+    ];
   } catch (error) {
     const said = messageOf(error);
     return [
       wrongStore(`${file} cannot be read: ${said}`, "Put the last backup back: ./tollgate db restore FILE."),
     ];
   }
+}
+
+/** Of a store that is no demo. Copies that other tools make are not known here. */
+async function backupFinding(dataDir: string): Promise<Finding> {
+  const { isOverdue, lastBackup } = await import("../src/store/last-backup.ts");
+  const last = lastBackup(dataDir);
+  const found = last === null ? "none was made from here" : `the last one is of ${printTime(last.atMs)}`;
+  return isOverdue(last, Date.now())
+    ? note("backup", found, "./tollgate db backup FILE, and keep a copy of data.key apart from it.")
+    : ok("backup", found);
 }
 
 const wrongStore = (found: string, next: string): Finding => ({
@@ -192,48 +216,6 @@ async function databaseFindings(url: string): Promise<Finding[]> {
   }
 }
 
-/**
- * Found as every command finds it: by name, by the file that it wrote into the data directory, and at the address that is
- * configured here. The port of this shell may be another one than that of the gateway's.
- */
-async function gatewayFinding({ listen, dataDir }: Config, { url }: DoctorOptions): Promise<Finding> {
-  const file = await operatorFile({ dataDir }).catch(() => null);
-  const places: [string | undefined, string][] = [
-    [url ?? (process.env["TOLLGATE_URL"] || undefined), "named by --url or TOLLGATE_URL"],
-    [file?.url, "found by operator.json, as commands find it"],
-    [`http://${listen.host}:${listen.port}`, "at the configured address"],
-  ];
-  for (const [place, how] of places) {
-    const status = place === undefined ? null : await readiness(place);
-    if (status === 200) return ok("gateway", `running and ready at ${place}, ${how}`);
-    if (status !== null)
-      return note(
-        "gateway",
-        `running at ${place}, ${how}, and not ready (${status})`,
-        "It drains, or its store is away: its log says which.",
-      );
-  }
-  const { directoryOwner } = await import("../src/store/directory-lock.ts");
-  const owner = directoryOwner(dataDir);
-  if (owner === null) return note("gateway", "not running", "Start it: ./tollgate serve");
-  return note(
-    "gateway",
-    `process ${owner} has ${dataDir}, and answers nowhere`,
-    "It starts, or hangs: wait, or look at its log.",
-  );
-}
-
-/** The status of `/readyz`; null where nobody listens. */
-async function readiness(place: string): Promise<number | null> {
-  try {
-    const url = new URL("/readyz", place);
-    passByProxy(url);
-    return (await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(1000) })).status;
-  } catch {
-    return null; // nobody listens: that is the finding
-  }
-}
-
 /** What Bun's fetch would obey on its own (hardening.md §1). */
 function processFindings(): Finding[] {
   const proxies = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"].filter(
@@ -255,6 +237,3 @@ function processFindings(): Finding[] {
     ok("provider redirects", "never followed"),
   ];
 }
-
-const ok = (check: string, found: string): Finding => ({ check, state: "ok", found, next: null });
-const note = (check: string, found: string, next: string): Finding => ({ check, state: "note", found, next });

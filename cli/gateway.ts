@@ -104,12 +104,13 @@ function readDoor(file: string): Door {
   throw new Problem(`${file} has no url and token.`, "Restart the gateway: it writes the file at start.");
 }
 
-export function openGateway({ url, token }: Door): Gateway {
+/** `options`: what the command that asks takes, by which a refusal names the one to correct. */
+export function openGateway({ url, token }: Door, options: readonly string[] = []): Gateway {
   const address = addressOf(url);
   const ask = async <Value>(path: string, init: RequestInit): Promise<Answer<Value>> => {
     const response = await send(`${address}${path}`, { ...init, token });
     const text = (await response.text()).trim();
-    if (!response.ok) throw refused(response.status, text);
+    if (!response.ok) throw refused(response.status, text, options);
     return { text, value: parse<Value>(text, url) };
   };
   return {
@@ -177,11 +178,11 @@ function parse<Value>(text: string, url: string): Value {
   }
 }
 
-function refused(status: number, text: string): Problem {
+function refused(status: number, text: string, options: readonly string[] = []): Problem {
   const error = readError(text);
   if (error === null)
     return new Problem(`The gateway answered ${status}.`, "Check that --url names a Tollgate gateway.");
-  return new Problem(`${error.message} (${error.code}, ${error.request_id})`, nextStep(error), text);
+  return new Problem(`${error.message} (${error.code}, ${error.request_id})`, nextStep(error, options), text);
 }
 
 function readError(text: string): ErrorJson["error"] | null {

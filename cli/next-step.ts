@@ -8,8 +8,21 @@ const LISTS: Record<string, string> = {
   route: "./tollgate route list",
 };
 
-/** One sentence that tells the operator where to go from here. */
-export function nextStep({ code, param }: Pick<ErrorJson["error"], "code" | "param">): string {
+/** By the check that failed. */
+const RELEASES: Record<NonNullable<ErrorJson["error"]["step"]> | "manifest", string> = {
+  signature:
+    "Sign it with a key of the gateway's trust.release_keys; or add the signer's public key there, and start the gateway anew.",
+  manifest: "Correct the manifest, sign it again, and publish that.",
+  version:
+    "Raise the version in the manifest, sign it again, and publish that; to go back to older terms, too.",
+  expiry: "Sign it again, with --expires-in for a longer time, and publish that.",
+};
+
+/** One sentence that tells the operator where to go from here; `options`: what the command that was typed takes. */
+export function nextStep(
+  { code, param, step }: Pick<ErrorJson["error"], "code" | "param" | "step">,
+  options: readonly string[] = [],
+): string {
   if (
     code === "invalid_api_key" ||
     code === "api_key_revoked" ||
@@ -26,8 +39,9 @@ export function nextStep({ code, param }: Pick<ErrorJson["error"], "code" | "par
   if (code === "conflict") return "Look at the present state first, then decide anew.";
   if (code === "changed_meanwhile")
     return "See what it is now with ./tollgate keys list or limits list, --org ORG --json, and give its version if you still want this.";
+  // A field that is wrong is found with the signature.
   if (code === "release_refused")
-    return "Correct the manifest or its version, sign it again, and publish that.";
+    return RELEASES[step === undefined || (step === "signature" && param !== null) ? "manifest" : step];
   if (code === "overloaded")
     return "The gateway is busy, draining or without its store: try again in a few seconds.";
   if (code === "internal_error") return "Look for the request id in the gateway's log.";
@@ -38,5 +52,11 @@ export function nextStep({ code, param }: Pick<ErrorJson["error"], "code" | "par
   }
   return param === null
     ? "See ./tollgate help and docs/cli.md."
-    : `Correct ${param} and run the command again.`;
+    : `Correct ${typedAs(param, options)} and run the command again.`;
+}
+
+/** The option by which a field of the API is given, as it is typed; the field's own name where none is. */
+function typedAs(field: string, options: readonly string[]): string {
+  const named = [`--${field.replaceAll("_", "-")}`, ...(field.endsWith("_usd") ? ["--usd"] : [])];
+  return named.find((option) => options.includes(option)) ?? field;
 }

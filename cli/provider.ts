@@ -150,6 +150,8 @@ function remedy({ reason }: Failure, { kind, name }: ProviderConfig): string {
     case "connect":
     case "connect_timeout":
       return `Check base_url of ${name}, and that this machine may reach it.`;
+    case "shortage":
+      return "This machine has nothing left for another connection: see ulimit -n, and what else runs here.";
     case "account":
       return `Check ${kind.credential.setting} of ${name}, and what the account may use.`;
     case "quota":

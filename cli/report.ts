@@ -30,7 +30,8 @@ export async function report(command: Command, work: (context: Context) => Promi
   const interactive = process.stdin.isTTY && process.stdout.isTTY && options.json !== true;
   let changed = false;
   const gateway = async (): Promise<Gateway> => {
-    const opened = openGateway(await findDoor(options));
+    const taken = command.options.flatMap(({ long }) => long ?? []);
+    const opened = openGateway(await findDoor(options), taken);
     return {
       call: (target, input) => {
         changed ||= !target.startsWith("GET ");

@@ -134,6 +134,7 @@ function describe(request: RequestJson): string {
     ended: request.ended_at,
     held: dollars(request.hold_usd),
     charged: dollars(request.charge_usd),
+    refunded: dollars(request.refunded_usd),
     tokens: usage === null ? null : `${usage.prompt_tokens} in, ${usage.completion_tokens} out`,
     evidence: gateway.cost?.evidence ?? null,
     "first part": timings.first_part_ms === null ? null : `${timings.first_part_ms} ms`,

@@ -76,6 +76,18 @@ function describe(of: StatementJson): string {
     REQUESTS: (row) => row.requests,
     CHARGE: (row) => dollars(row.charge_usd),
   });
+  const came = table(of.movements, {
+    AT: (row) => row.at,
+    KIND: (row) => row.kind,
+    REFERENCE: (row) => `${row.source}: ${row.reference}`,
+    REQUEST: (row) => row.request,
+    AMOUNT: (row) => dollars(row.amount_usd),
+  });
   const more = other_charges === null ? [] : [`others: ${dollars(other_charges.amount_usd)}`];
-  return [sums, by, ...more].join("\n\n");
+  return [
+    sums,
+    ...(of.movements.length === 0 ? ["No credits came or went back."] : [came]),
+    ...(charges.length === 0 ? ["No request was charged."] : [by]),
+    ...more,
+  ].join("\n\n");
 }

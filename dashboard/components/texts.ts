@@ -249,7 +249,7 @@ export const rangeChoiceTexts = {
 export const windowTexts = {
   label: "Time (UTC)",
   all: "All time",
-  last: "Last month (UTC)",
+  named: { today: "Today (UTC)", yesterday: "Yesterday (UTC)", last: "Last month (UTC)" },
   own: "Days of your own",
   from: "First day (UTC)",
   to: "Last day (UTC)",

@@ -1,4 +1,4 @@
-// The one control for a window of time: a range that ends now, last month, or days of one's own. Days are UTC and
+// The one control for a window of time: a range that ends now, today, yesterday, last month, or days of one's own. Days are UTC and
 // `YYYY-MM-DD` strings; the address holds what the server is asked: `range`, or `from` and, excluded, `to`.
 import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
@@ -47,15 +47,36 @@ const lastDayOf = (to: string): string => {
 /** As a person would say it: `7 days`, `1 Nov 00:00:00 UTC – 30 Nov 23:00:00 UTC`. */
 export const windowName = (filters: WindowFilters): string =>
   isOwn(filters)
-    ? [filters.from, filters.to].map((at) => (at === "" ? "…" : formatTime(at))).join(" – ")
+    ? (nameOf(filters) ?? [filters.from, filters.to].map((at) => (at === "" ? "…" : formatTime(at))).join(" – "))
     : filters.range === ""
       ? words.all
       : rangeNames[filters.range];
 
-function lastMonth(): { from: string; to: string } {
-  const { from = "", to = "" } = monthWindow(lastMonths(2)[1] ?? "");
-  return { from: dayOf(from), to: dayOf(to) };
-}
+const nameOf = (filters: WindowFilters): string | undefined => {
+  const name = NAMES.find((one) => isNamed(filters, one));
+  return name && words.named[name];
+};
+
+type Days = Pick<WindowFilters, "from" | "to">;
+
+/** Whole days in UTC that have a name: what people ask for first. */
+const NAMED = {
+  today: (): Days => oneDay(today()),
+  yesterday: (): Days => oneDay(addDays(today(), -1)),
+  last: (): Days => {
+    const { from = "", to = "" } = monthWindow(lastMonths(2)[1] ?? "");
+    return { from: dayOf(from), to: dayOf(to) };
+  },
+};
+type Named = keyof typeof NAMED;
+const NAMES = Object.keys(NAMED) as Named[];
+
+const oneDay = (day: string): Days => ({ from: day, to: addDays(day, 1) });
+
+const isNamed = ({ from, to }: Days, name: Named): boolean => {
+  const days = NAMED[name]();
+  return dayOf(from) === days.from && lastDayOf(to) === addDays(days.to, -1);
+};
 
 interface TimeWindowProps {
   filters: WindowFilters;
@@ -66,14 +87,10 @@ interface TimeWindowProps {
 
 export function TimeWindow({ filters, set, all = false }: TimeWindowProps) {
   const { from, to } = filters;
-  const month = lastMonth();
-  const chosen = !isOwn(filters)
-    ? filters.range
-    : dayOf(from) === month.from && lastDayOf(to) === addDays(month.to, -1)
-      ? "last"
-      : "own";
+  const chosen = isOwn(filters) ? (NAMES.find((name) => isNamed(filters, name)) ?? "own") : filters.range;
   const choose = (value: string | null): void => {
-    if (value === "last") set({ ...month });
+    const name = NAMES.find((one) => one === value);
+    if (name !== undefined) set(NAMED[name]());
     else if (value === "own") set({ from: addDays(today(), -6), to: addDays(today(), 1) });
     else set({ range: RANGES.find((one) => one === value) ?? "", from: "", to: "" });
   };
@@ -89,7 +106,7 @@ export function TimeWindow({ filters, set, all = false }: TimeWindowProps) {
         data={[
           ...(all ? [{ value: "", label: words.all }] : []),
           ...RANGES.map((value) => ({ value: value as string, label: rangeNames[value] })),
-          { value: "last", label: words.last },
+          ...NAMES.map((value) => ({ value, label: words.named[value] })),
           { value: "own", label: words.own },
         ]}
       />

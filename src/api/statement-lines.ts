@@ -16,6 +16,8 @@ interface StatementLine {
   reference?: string;
   entry?: number;
   hash?: string;
+  /** The one that a refund gave back. */
+  request?: string;
 }
 
 const negative = (usd: string): string => (/^-|^[0.]+$/.test(usd) ? usd.replace(/^-/, "") : `-${usd}`);
@@ -24,12 +26,13 @@ function statementLines(statement: StatementJson): StatementLine[] {
   const { movements, other_movements, charges, other_charges, head } = statement;
   return [
     { line: "opening", at: statement.from, amount_usd: statement.opening_usd },
-    ...movements.map(({ at, kind, amount_usd, source, reference }) => ({
+    ...movements.map(({ at, kind, amount_usd, source, reference, request }) => ({
       line: "movement" as const,
       at,
       kind,
       amount_usd,
       reference: `${source}: ${reference}`,
+      ...(request !== null && { request }),
     })),
     ...(other_movements === null
       ? []
@@ -82,6 +85,7 @@ export const statementTable = (statement: StatementJson): CsvTable<StatementLine
     reference: (row) => row.reference ?? null,
     entry: (row) => row.entry ?? null,
     hash: (row) => row.hash ?? null,
+    request: (row) => row.request ?? null,
   },
   page: () => Promise.resolve({ data: statementLines(statement), next_cursor: null }),
 });

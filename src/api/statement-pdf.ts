@@ -79,12 +79,15 @@ class StatementPage {
 
   movements({ movements, other_movements }: StatementJson): void {
     this.title("Credits that came or went back");
-    for (const { at, kind, source, reference, amount_usd } of movements) {
-      this.room();
+    for (const { at, kind, source, reference, request, amount_usd } of movements) {
+      this.room(request === null ? LINE : 2 * LINE);
       this.pdf.text(timeText(at), { x: LEFT, y: this.y });
       this.pdf.text(kind, { x: 175, y: this.y });
       this.pdf.text(`${source}: ${reference}`, { x: 240, y: this.y, width: 200 });
       this.amount(amount_usd);
+      if (request === null) continue;
+      this.pdf.text(`of ${request}`, { x: 240, y: this.y - 4, size: 7, font: "mono", grey: 0.4 });
+      this.y += LINE - 4;
     }
     if (other_movements !== null)
       this.sum(`${counted(other_movements.rows)} more`, other_movements.amount_usd);

@@ -66,3 +66,4 @@ export const minUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a < b ? a : b);
 export const maxUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a > b ? a : b);
 export const addUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a + b) as NanoUsd;
 export const subUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a - b) as NanoUsd;
+export const sumUsd = (amounts: readonly NanoUsd[]): NanoUsd => amounts.reduce(addUsd, ZERO_USD);

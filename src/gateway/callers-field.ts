@@ -1,21 +1,36 @@
 // Whose mistake a provider's 400 is (wire.md §8.3): the caller's where the provider names a field that the caller sent and
 // that went upstream as the caller wrote it; ours for everything that this gateway added, renamed or chose.
+import type { JsonObject } from "../domain/read-value.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Failure } from "../providers/failure.ts";
-import type { Admitted } from "./hold.ts";
+import { placeIn } from "./callers-place.ts";
+import type { Hold } from "./hold.ts";
 
 /** Fields with a word of their own; others are also plain English, and count only when quoted or as a path. */
 const UNMISTAKABLE = /^(temperature|logprobs|verbosity)$|_/;
 const PATH = /^([A-Za-z_]+)((?:\[\d{1,4}\]|\.[\w-]{1,64}){0,8})/;
 
-type Asked = Pick<Admitted, "format" | "request">;
+type Tried = Pick<Hold, "admitted" | "tried">;
+
+interface Sent {
+  /** By the provider's name for it, the caller's. */
+  names: ReadonlyMap<string, string>;
+  /** Places in the body that went out are the caller's own. */
+  places: boolean;
+  /** The caller's own body, where that went out. */
+  body: JsonObject | null;
+}
 
 /** The refusal for a request that the caller has to change; null when the mistake is not provably theirs. */
-export function callersMistake({ format, request }: Asked, failure: Failure): Refusal | null {
-  const { param, words = "", unknownField = false, status = 400 } = failure.upstream;
+export function callersMistake({ admitted, tried }: Tried, failure: Failure): Refusal | null {
+  const { param, place, words = "", unknownField = false, status = 400 } = failure.upstream;
   if (failure.reason !== "rejected" || (status !== 400 && status !== 422)) return null;
-  const sent = format.sentFields(request);
-  const path = param === undefined ? namedIn(words, sent) : pathOf(param, sent);
+  const { format, request } = admitted;
+  const { native = false, places = false } = tried?.body ?? {};
+  const own = native ? (request.native?.body ?? null) : null;
+  const sent: Sent = { names: format.sentFields(request), places, body: own };
+  const named = own === null ? param : (place ?? param);
+  const path = named === undefined ? namedIn(words, sent) : pathOf(named, sent);
   if (path === null || (unknownField && path.startsWith("max_"))) return null; // its name for the maximum is ours to know
   return unknownField
     ? new Refusal(
@@ -30,16 +45,21 @@ export function callersMistake({ format, request }: Asked, failure: Failure): Re
       );
 }
 
-/** `body.messages.0.content` and `messages[0].content` alike; null where it does not begin with a field that was sent. */
-function pathOf(param: string, sent: ReadonlyMap<string, string>): string | null {
-  const found = PATH.exec(param.replace(/^(body|request|\$)\./, ""));
-  const name = sent.get(found?.[1] ?? "");
-  if (found === null || name === undefined) return null;
-  return name + (found[2] ?? "").replace(/\.(\d{1,4})(?=[.[]|$)/g, "[$1]");
+/**
+ * `body.messages.0.content` and `messages[0].content` alike; null where it does not begin with a field that was sent. What was
+ * translated is named without its place, which is none of the caller's.
+ */
+function pathOf(param: string, { names, places, body }: Sent): string | null {
+  const [whole, field = "", within = ""] = PATH.exec(param.replace(/^(body|request|\$)\./, "")) ?? [];
+  const name = names.get(field);
+  if (whole === undefined || name === undefined) return null;
+  if (!places || name !== field) return name;
+  if (body !== null) return placeIn(body, whole) || name;
+  return name + within.replace(/\.(\d{1,4})(?=[.[]|$)/g, "[$1]");
 }
 
 /** The one field that the words name; null when they name none, several, or one that was not sent. */
-function namedIn(words: string, sent: ReadonlyMap<string, string>): string | null {
+function namedIn(words: string, sent: Sent): string | null {
   const quoted = [...words.matchAll(/["'`]([A-Za-z_]+(?:\[\d{1,4}\]|\.[\w-]{1,64}){0,8})["'`]/g)];
   const led = /(?:^|: )([a-z_]+(?:\[\d{1,4}\]|\.[\w-]{1,64}){0,8}): /.exec(words);
   const plain = [...words.matchAll(/\b[a-z_]+\b/g)].filter(([name]) => UNMISTAKABLE.test(name));

@@ -1,6 +1,7 @@
 // Step 1 of the line: from the Authorization header to a credential, by shape and checksum alone (S2). Nothing here
 // reads the store; whether the key exists is COMMIT 1's word.
 import type { Credential } from "../domain/credential.ts";
+import { invalidApiKey, missingApiKey } from "../domain/key-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { bearerOf } from "../registry/bearer.ts";
 import { parseKey, parseManagementKey } from "../registry/secret.ts";
@@ -8,19 +9,13 @@ import { parseKey, parseManagementKey } from "../registry/secret.ts";
 /** The credential of an inference key; throws 401 `invalid_api_key`, or 403 `scope_not_permitted` for a management key. */
 export function credentialOf(authorization: string | Credential | null): Credential {
   if (typeof authorization === "object" && authorization !== null) return authorization;
+  if (authorization === null) throw missingApiKey();
   const bearer = bearerOf(authorization);
   const credential = parseKey(bearer);
   if (credential !== null) return credential;
-  if (parseManagementKey(bearer) === null) throw wrongKey();
+  if (parseManagementKey(bearer) === null) throw invalidApiKey();
   throw new Refusal(
     "scope_not_permitted",
     "This is a management key. Call /v1 with an inference key, which begins with gw_sk_.",
   );
 }
-
-/** Unknown, wrong and malformed keys look alike; the key is never echoed. */
-const wrongKey = (): Refusal =>
-  new Refusal(
-    "invalid_api_key",
-    "Incorrect API key provided. Send Authorization: Bearer with a key that begins with gw_sk_; keys are created on the dashboard.",
-  );

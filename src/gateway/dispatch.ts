@@ -67,6 +67,7 @@ class Attempt implements NotesDoubt {
     };
     this.beganMs = ports.clock.monotonicMs();
     hold.attempts.push(this.record);
+    hold.tried = candidate;
   }
 
   /** What its provider is asked for. */
@@ -187,8 +188,8 @@ async function firstParts(parts: AsyncIterator<Part[]>): Promise<Part[]> {
 }
 
 /** A refusal for the caller's own mistake is told apart from one for ours. */
-const classOf = ({ admitted }: Hold, failure: Failure): string =>
-  callersMistake(admitted, failure) === null ? failure.reason : "bad_request";
+const classOf = (hold: Hold, failure: Failure): string =>
+  callersMistake(hold, failure) === null ? failure.reason : "bad_request";
 
 /** Adapters throw `Failure` only; anything else is a bug of theirs and proves nothing about the call. */
 export function asFailure(error: unknown): Failure {

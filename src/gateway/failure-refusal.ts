@@ -1,5 +1,6 @@
 // A provider's failure, told to the client (wire.md §8.3). Provider texts never pass through: they may hold keys,
 // hosts, or words that clients match on.
+import { overloaded } from "../domain/overloaded.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { Failure } from "../providers/failure.ts";
 
@@ -24,6 +25,7 @@ export function brokenStream({ reason }: Failure): Refusal {
 
 const BROKEN_BY: Partial<Record<Failure["reason"], string>> = {
   stopped: "The gateway stopped",
+  shortage: "The gateway failed",
   deadline: "The time for one answer was over",
   timeout: "The provider fell silent",
   connect_timeout: "The provider fell silent",
@@ -53,6 +55,8 @@ export function refusalOf(failure: Failure): Refusal {
       return byProof(failure, "The provider cannot take the request right now.", {
         retryAfterMs: Math.min(failure.upstream.retryAfterMs ?? RETRY_AFTER_MS, MAX_RETRY_AFTER_MS),
       });
+    case "shortage":
+      return failure.executed === "no" ? overloaded(failure) : byProof(failure, "The gateway failed.");
     case "stopped":
       return byProof(failure, "The gateway stopped before the answer was there.");
     case "server":

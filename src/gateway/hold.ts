@@ -61,6 +61,8 @@ const AS_HELD = {} as const;
 export class Hold implements Member {
   rosterPlace = -1;
   readonly attempts: AttemptRecord[] = [];
+  /** The route that was called last, and with which body. */
+  tried: Candidate | null = null;
   /** For its answer, where that may be large. */
   room: Room | null = null;
   private state: "open" | "ending" | "ended" = "open";

@@ -33,8 +33,7 @@ export async function rescueHold(hold: Hold, error: unknown, gateway: string): P
 export async function voidHold(hold: Hold, error: Failure | Refusal, gateway: string): Promise<Failed> {
   const proven = error instanceof Refusal || error.executed === "no";
   const { format, requestId, idempotency, startedAtMs } = hold.admitted;
-  const refusal =
-    error instanceof Refusal ? error : (callersMistake(hold.admitted, error) ?? refusalOf(error));
+  const refusal = error instanceof Refusal ? error : (callersMistake(hold, error) ?? refusalOf(error));
   const body = format.printError(refusal, requestId, gateway);
   const headers = { "content-type": "application/json", ...refusalHeaders(refusal) };
   const kept = idempotency.callerSupplied && !proven;

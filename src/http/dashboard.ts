@@ -53,13 +53,18 @@ const PAGES = [
 
 export function dashboardRoutes(ports: { assets: () => Promise<Assets> }): Route[] {
   const get = { methods: ["GET"], door: "public" } as const;
+  // The first one waits for the build, however long the machine takes for it.
+  const built = (context: HttpContext): Promise<Assets> => {
+    context.setIdleTimeout(0);
+    return ports.assets();
+  };
   const page: Handler = async (context) => {
-    const asset = (await ports.assets()).get("index.html");
+    const asset = (await built(context)).get("index.html");
     if (asset === undefined) throw new Error("the built dashboard has no index.html");
     return reply(context, asset, { ...PAGE_HEADERS, "cache-control": "no-cache" });
   };
   const file: Handler = async (context) => {
-    const asset = (await ports.assets()).get(`assets/${context.rest}`);
+    const asset = (await built(context)).get(`assets/${context.rest}`);
     if (asset === undefined) throw new Refusal("unknown_url", "The dashboard has no such file.");
     return reply(context, asset, { "cache-control": HASHED.test(context.rest) ? FOR_EVER : "no-cache" });
   };

@@ -1,11 +1,11 @@
 // GET /v1/models and /v1/models/{id} (specification 4, wire.md §5): the models this key may use, closed ones with their
 // state. Prices as published; what OpenRouter's clients look for stands beside: rates per token, modalities, limits. Who
 // sends `anthropic-version` gets Anthropic's form.
+import { modelNotFound } from "../releases/closed-refusal.ts";
 import { allows } from "../domain/allowed-models.ts";
 import { NO_CAPABILITIES } from "../domain/capabilities.ts";
 import type { ShownIn } from "../domain/credential.ts";
 import { parseUsd } from "../domain/money.ts";
-import { Refusal } from "../domain/refusals.ts";
 import { REQUEST_FIELDS } from "../domain/request-fields.ts";
 import { type Release, ROUTE_STATES, type RouteState } from "../domain/release.ts";
 import { printTime } from "../domain/print.ts";
@@ -81,11 +81,7 @@ function inEitherForm(ports: ModelsPorts, print: { openAi: PrintModels; anthropi
 function named(id: string, open: readonly ListedModel[]): ListedModel {
   const found = open.find((listed) => listed.model === id);
   if (found !== undefined) return found;
-  throw new Refusal(
-    "model_not_found",
-    `The model \`${id.slice(0, 64)}\` does not exist or you do not have access to it`,
-    { param: "model" },
-  );
+  throw modelNotFound(id.slice(0, 64));
 }
 
 const offered = (listed: ListedModel): OfferedModel => ({ ...listed, release: firstOf(listed) });

@@ -1,10 +1,11 @@
 // Reads what arrived into a schema's fields, for the operator API and the dashboard's.
 import type { z } from "zod";
+import { counted } from "../domain/counted.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 
 /** The value as its schema reads it. Throws `Refusal` with the first offending field; an unknown field is one. */
 export function readFields<Schema extends z.ZodObject>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value, { error: required });
+  const result = schema.safeParse(value, { error: inWords });
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   if (issue?.code === "unrecognized_keys") {
@@ -19,8 +20,40 @@ export function readFields<Schema extends z.ZodObject>(schema: Schema, value: un
   });
 }
 
-const required: z.core.$ZodErrorMap = ({ code, input }) =>
-  code === "invalid_type" && input === undefined ? "is required" : undefined;
+/** What does not fit and what would, where a schema has no words of its own: they follow the field's name. */
+const inWords: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined ? "is required" : `must be ${TYPES[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return issue.values.length === 1
+        ? `must be ${String(issue.values[0])}`
+        : `must be one of ${issue.values.map(String).join(", ")}`;
+    case "too_big":
+      return bound("at most", Number(issue.maximum), issue.origin);
+    case "too_small":
+      return bound("at least", Number(issue.minimum), issue.origin);
+    default:
+      return undefined;
+  }
+};
+
+const TYPES: Partial<Record<string, string>> = {
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+const bound = (how: string, limit: number, origin: string): string =>
+  origin === "string"
+    ? `must have ${how} ${counted(limit, "character")}`
+    : origin === "array"
+      ? `must have ${how} ${counted(limit, "entry", "entries")}`
+      : `must be ${how} ${limit}`;
 
 type Issue = z.core.$ZodIssue | undefined;
 

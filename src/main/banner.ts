@@ -4,6 +4,8 @@ interface Ready {
   baseUrl: string;
   /** The link only until the first account exists. */
   dashboard: { url: string; signInLink: string | null };
+  /** No release is published. */
+  sellsNothing: boolean;
   demo: { secret: string; model: string } | null;
   /** How the command line is begun, to find this gateway. */
   command: string;
@@ -31,6 +33,8 @@ export function banner(at: Ready): string {
       `    -d '{"model":"${at.demo.model}","messages":[{"role":"user","content":"Say hello"}]}'`,
     );
   }
+  if (at.sellsNothing)
+    lines.push(``, `No model is served yet: sign a release and publish it (docs/releases.md).`);
   lines.push(``, `Operate it with ${at.command} (see ./tollgate --help). Ctrl-C stops it.`, ``);
   return lines.join("\n");
 }

@@ -85,7 +85,7 @@ export function completePorts(
     limitRefused: (limit) => metrics.limitRefused(limit),
     identify: (organizationId, value) =>
       createHmac("sha256", dataKey).update(`${organizationId}\n${value}`).digest("base64url"),
-    report: reportsOf({ health: releases.health, metrics, log }),
+    report: reportsOf({ clock, health: releases.health, metrics, log }),
     doubted: ({ requestId, attempt: { provider, route, doubts = [] }, told }) => {
       for (const reason of doubts) metrics.doubted(provider, reason);
       log.warn({ id: requestId, provider, route, doubts, told }, "a provider was not believed as it was");

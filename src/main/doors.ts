@@ -11,6 +11,7 @@ import { surface } from "../http/surface.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import type { Log } from "../lib/log.ts";
+import { callsWithDescriptors, openFilesMax } from "../lib/shortage.ts";
 import { rateDefaultsOf } from "../limits/caller-limits.ts";
 import { type Limits, openLimits } from "../limits/limits.ts";
 import { managementKeyUse } from "../operator/management-key-use.ts";
@@ -66,10 +67,14 @@ export function openDoors(config: Config, on: DoorsOn): Doors {
   const { clock, jobs, releases, watching, address } = on;
   const { ledger, sql, dataKey } = on.store;
   const people = (): Promise<People> => dashboard.people();
-  const limits = openLimits(config.limits, {
-    clock,
-    refused: (limit) => watching.metrics.limitRefused(limit),
-  });
+  const maxConcurrent = callsThatFit(config.limits.maxConcurrent, on.log);
+  const limits = openLimits(
+    { ...config.limits, maxConcurrent },
+    {
+      clock,
+      refused: (limit) => watching.metrics.limitRefused(limit),
+    },
+  );
   const requestLog = new RequestLog(sql, clock, jobs);
   const { routeTable } = releases;
   const services = openServices(config, { sql, dataKey, routeTable, ledger, clock, address, jobs, people });
@@ -90,6 +95,17 @@ export function openDoors(config: Config, on: DoorsOn): Doors {
       await requestLog.stop();
     },
   };
+}
+
+/** `limits.max_concurrent`, or fewer: a call that was admitted finds the descriptors that it takes. */
+function callsThatFit(maxConcurrent: number, log: Log): number {
+  const fit = callsWithDescriptors();
+  if (fit === null || fit >= maxConcurrent) return maxConcurrent;
+  log.warn(
+    { open_files: openFilesMax(), max_concurrent: maxConcurrent, runs_at_once: fit },
+    "fewer calls run at once than limits.max_concurrent: this process may not open enough files (ulimit -n)",
+  );
+  return fit;
 }
 
 /** Of `/v1` and the operator API. */

@@ -28,6 +28,8 @@ export interface Running {
   demoKey: string | null;
   /** Makes the first account, once, within an hour; null when there is one. */
   signInLink: string | null;
+  /** No release is published: no model can be called. */
+  sellsNothing: boolean;
   ledger: Ledger;
   /** Payments and alerts. */
   services: Services;
@@ -134,7 +136,8 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
         await closeStore(store); // its lease goes back, whatever did not close
       }
     };
-    return { url, demoKey, signInLink, ledger, services: gateway.services, stop };
+    const sellsNothing = releases.routeTable.standings().length === 0;
+    return { url, demoKey, signInLink, sellsNothing, ledger, services: gateway.services, stop };
   } catch (error) {
     await close();
     throw error;

@@ -1,6 +1,7 @@
 // The configured providers as adapters, whatever their kinds. What has no address runs inside this process.
 import type { ProviderConfig } from "../config/config.ts";
 import type { ProviderKind } from "../providers/kind.ts";
+import { Failure } from "../providers/failure.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { HealthTarget } from "../releases/health.ts";
 
@@ -52,6 +53,12 @@ function healthTarget(
     intervalMs,
     openAfterFailures,
     halfOpenAfterMs,
-    probe: probed ? (signal) => provider.probe(signal) : null,
+    probe: probed ? (signal) => provider.probe(signal).then(() => true, unlessShort) : null,
   };
+}
+
+/** What this machine has run out of says nothing of a provider. Throws everything else. */
+function unlessShort(error: unknown): false {
+  if (error instanceof Failure && error.reason === "shortage") return false;
+  throw error;
 }

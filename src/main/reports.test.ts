@@ -8,8 +8,9 @@ test("an operator's log says why an account cannot be shown; what members may re
   const lines: object[] = [];
   const health: unknown[] = [];
   const ports: ReportsPorts = {
+    clock: { monotonicMs: () => 0 },
     health: { report: (...told: unknown[]) => void health.push(told.at(-1)) },
-    metrics: { attempted: () => {} },
+    metrics: { attempted: () => {}, overloaded: () => {} },
     log: {
       error: (about: object) => void lines.push(about),
       warn: (about: object) => void lines.push(about),

@@ -1,19 +1,24 @@
 // What becomes of each call to a provider once it has ended: the route's health, a counter, and a line in the log where an
 // operator has to do something, with the provider's own words as far as they may be kept.
 import type { ReportOutcome } from "../gateway/dispatch.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { Health } from "../releases/health.ts";
 
+/** While it lasts, each call meets it. */
+const SHORTAGE_EVERY_MS = 60_000;
+
 export interface ReportsPorts {
+  clock: Pick<Clock, "monotonicMs">;
   health: Pick<Health, "report">;
-  metrics: Pick<Metrics, "attempted">;
+  metrics: Pick<Metrics, "attempted" | "overloaded">;
   log: Pick<Log, "error" | "warn">;
 }
 
-export const reportsOf =
-  ({ health, metrics, log }: ReportsPorts): ReportOutcome =>
-  ({ release }, failure, { requestId, organizationId }, outcome) => {
+export function reportsOf({ clock, health, metrics, log }: ReportsPorts): ReportOutcome {
+  let shortAtMs = Number.NEGATIVE_INFINITY;
+  return ({ release }, failure, { requestId, organizationId }, outcome) => {
     const { provider, route } = release;
     metrics.attempted(provider, outcome);
     if (failure === null) return health.report(release, organizationId, null);
@@ -30,5 +35,13 @@ export const reportsOf =
         return log.error(about, `${provider} refuses this gateway's key or account; its routes are closed`);
       case "rejected":
         return log.warn(about, `${provider} did not accept what this gateway sent`);
+      case "shortage": {
+        metrics.overloaded();
+        const nowMs = clock.monotonicMs();
+        if (nowMs - shortAtMs < SHORTAGE_EVERY_MS) return;
+        shortAtMs = nowMs;
+        return log.error(about, "this gateway has nothing left for a connection: calls get 503");
+      }
     }
   };
+}

@@ -68,13 +68,14 @@ export async function serve(config: Config): Promise<Running> {
 }
 
 function greet(config: Config, running: Running, worker: ReturnType<typeof workerOf>): void {
-  const { url, signInLink, demoKey } = running;
+  const { url, signInLink, demoKey, sellsNothing } = running;
   const publicUrl = config.publicUrl ?? url;
   if (worker !== "other")
     process.stdout.write(
       banner({
         baseUrl: `${publicUrl}/v1`,
         dashboard: { url: publicUrl, signInLink },
+        sellsNothing,
         demo: demoKey === null ? null : { secret: demoKey, model: "base-preview-v1" },
         command: commandOn(config.dataDir),
       }),

@@ -3,6 +3,7 @@ import type { z } from "zod";
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { Actor } from "../domain/actor.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
+import { overloaded } from "../domain/overloaded.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { Breakers } from "../releases/breakers.ts";
 import type { Health } from "../releases/health.ts";
@@ -17,7 +18,7 @@ export interface ProviderPorts extends ProvidersPorts {
 type Provider = z.output<typeof platformShapes.provider>;
 
 export const providersByHand = (on: ProviderPorts) => ({
-  /** Throws for a provider that is not probed. */
+  /** Throws for a provider that is not probed, and where there is nothing left for a connection. */
   async probe(name: string): Promise<z.output<typeof platformShapes.probeResult>> {
     const { probed } = configured(on, name);
     if (!probed)
@@ -26,7 +27,8 @@ export const providersByHand = (on: ProviderPorts) => ({
         "This provider is not probed: its health.probe is null, or it runs inside the gateway.",
       );
     const began = performance.now();
-    const well = (await on.health.probe(name)) === true;
+    const well = await on.health.probe(name);
+    if (well === null) throw overloaded();
     const ms = Math.round(performance.now() - began);
     return { provider: await providerRow(on, name), well, ms };
   },

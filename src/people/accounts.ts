@@ -7,7 +7,9 @@ import { allRows } from "./all-rows.ts";
 import { likeOf, namedLike } from "./named-like.ts";
 import { endResetLinks } from "./reset-links.ts";
 import type { UserRow } from "./schema.ts";
+import { isFresh } from "./fresh.ts";
 import { ADDRESS_HEADER, SESSIONS_MAX, type SignIn } from "./sign-in.ts";
+import { standing } from "./still-stands.ts";
 import type { PeopleStore } from "./store.ts";
 
 const msOf = (time: Date | string): number => new Date(time).getTime();
@@ -31,6 +33,9 @@ export function trustedHeaders({ headers, address }: Visitor): Headers {
   return trusted;
 }
 
+/** How the library calls it, beside companies. */
+const PASSWORD = "credential";
+
 /**
  * Makes an account with a password. `proven`: its address is its person's, for all that is known. Throws when the address has
  * one; `field`: what of the call says which address.
@@ -41,8 +46,9 @@ export async function createAccount(
   field: "account" | "email",
 ): Promise<Person> {
   const email = account.email.toLowerCase();
-  if ((await on.internal.findUserByEmail(email)) !== null)
-    throw new OperatorRefusal("conflict", "This address has an account. Sign in with it.", field);
+  const taken = (): OperatorRefusal =>
+    new OperatorRefusal("conflict", "This address has an account. Sign in with it.", field);
+  if ((await on.internal.findUserByEmail(email)) !== null) throw taken();
   const password = await on.context.password.hash(account.password);
   const user = await on.internal.createUser<{ operator: boolean }>(
     { name: account.name.trim(), email, emailVerified: account.proven, operator: account.operator },
@@ -50,10 +56,19 @@ export async function createAccount(
   );
   await on.internal.linkAccount({
     userId: user.id,
-    providerId: "credential",
+    providerId: PASSWORD,
     accountId: user.id,
     password,
   } as Parameters<SignIn["internal"]["linkAccount"]>[0]);
+  if (!account.proven && (await on.internal.findUserById(user.id))?.emailVerified !== false) {
+    // Its person came meanwhile, by their company (`proven-address.ts`).
+    const where = [{ field: "userId", value: user.id }];
+    await on.records.deleteMany({
+      model: "account",
+      where: [...where, { field: "providerId", value: PASSWORD }],
+    });
+    throw taken();
+  }
   return personOf(user as unknown as UserRow);
 }
 
@@ -65,7 +80,8 @@ export async function signInWith(
 ): Promise<string[]> {
   const headers = trustedHeaders(visitor);
   headers.delete("cookie");
-  const response = await on.auth.api.signInEmail({ body: { email, password }, headers, asResponse: true });
+  const body = { email, password };
+  const response = await standing(on, () => on.auth.api.signInEmail({ body, headers, asResponse: true }));
   if (!response.ok)
     throw new Error(`the account that was made a moment ago cannot sign in: ${response.status}`);
   return response.headers.getSetCookie();
@@ -79,7 +95,11 @@ export async function sessionOf(on: SignIn, visitor: Visitor): Promise<SignedIn 
   if (Number.isNaN(expiresAtMs)) return null; // an end that is damaged is no end: it opens nothing
   return {
     person: personOf(found.user as unknown as UserRow),
-    session: { id: found.session.id, createdAtMs: msOf(found.session.createdAt), expiresAtMs },
+    session: {
+      id: found.session.id,
+      fresh: isFresh(msOf(found.session.createdAt), on.clock.nowMs()),
+      expiresAtMs,
+    },
   };
 }
 

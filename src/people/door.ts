@@ -1,10 +1,12 @@
 // `/auth/*`: what of the sign-in library is open, and in which manner. Everything not named here is 404 (hardening.md
 // S8); errors come in our envelope; the session's token leaves in its cookie only.
 import type { Visitor } from "./people.ts";
-import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { Refusal } from "../domain/refusals.ts";
-import { trustedHeaders } from "./accounts.ts";
-import { insideCall, type LibraryCall, type SignIn } from "./sign-in.ts";
+import { sessionOf, trustedHeaders } from "./accounts.ts";
+import { tooOld } from "./fresh.ts";
+import type { SignIn } from "./sign-in.ts";
+import { standing } from "./still-stands.ts";
+import type { ToldToWait } from "./told-to-wait.ts";
 
 const PASSWORD = ["password"];
 /**
@@ -28,6 +30,7 @@ const OPEN: Readonly<Record<string, readonly string[]>> = {
   "POST /auth/passkey/delete-passkey": ["id"],
   "POST /auth/passkey/update-passkey": ["id", "name"],
 };
+const ADD_PASSKEY = ["/auth/passkey/generate-register-options", "/auth/passkey/verify-registration"];
 const CALLBACK = /^GET \/auth\/callback\/[a-z0-9_-]{1,64}$/;
 const PASSKEY_SIGN_IN = "/auth/passkey/verify-authentication";
 /** Exactly this, so that the library reads the bytes that are read here. */
@@ -44,11 +47,13 @@ export async function handleAuth(
     visitor,
     requestId,
     slowDown,
+    toldToWait,
   }: {
     visitor: Visitor;
     requestId: string;
     /** Throws when a password was tried too often. */
     slowDown(this: void, visitor: Visitor): Promise<void>;
+    toldToWait: ToldToWait;
   },
 ): Promise<Response> {
   const url = new URL(request.url);
@@ -59,7 +64,10 @@ export async function handleAuth(
   const headers = trustedHeaders(visitor);
   const body = request.method === "GET" ? null : await request.text();
   checkFields(body ?? "", fields ?? []);
+  toldToWait.check(visitor, url.pathname);
   if (fields === PASSWORD) await slowDown(visitor);
+  if (ADD_PASSKEY.includes(url.pathname) && (await sessionOf(on, visitor))?.session.fresh === false)
+    throw tooOld();
   if (url.pathname === PASSKEY_SIGN_IN && !userVerified(body ?? ""))
     throw new Refusal(
       "invalid_request",
@@ -67,14 +75,11 @@ export async function handleAuth(
     );
   // The library resolves against its own base address; Host decides nothing (hardening.md S17).
   const own = new URL(url.pathname + url.search, on.context.baseURL);
-  const call: LibraryCall = { refusal: null, password: null, session: null };
-  const answer = await insideCall.run(call, () =>
-    on.auth.handler(
-      new Request(own.href, { method: request.method, headers, ...(body !== null && { body }) }),
-    ),
-  );
-  if (call.refusal !== null) throw call.refusal;
-  await refuseOldPassword(on, call);
+  const asked = new Request(own.href, { method: request.method, headers, ...(body !== null && { body }) });
+  const passkey = url.pathname === PASSKEY_SIGN_IN ? credentialIn(body ?? "") : null;
+  const answer = await standing(on, () => on.auth.handler(asked), { passkey });
+  if (answer.status === 429)
+    throw toldToWait.told(visitor, url.pathname, answer.headers.get("x-retry-after"));
   return answer.status >= 400 ? refusalOf(answer, requestId) : await sealed(answer);
 }
 
@@ -89,18 +94,6 @@ function checkFields(body: string, fields: readonly string[]): void {
     });
 }
 
-/** Of a password that was right when it was compared, and is not the account's any more when its session is there. */
-async function refuseOldPassword(on: SignIn, { password, session }: LibraryCall): Promise<void> {
-  if (password === null || session === null) return;
-  const account = await on.internal.findCredentialAccount(session.userId);
-  if (account?.password === password) return;
-  await on.records.deleteMany({ model: "session", where: [{ field: "id", value: session.id }] });
-  throw new OperatorRefusal(
-    "not_signed_in",
-    "The password was changed a moment ago. Sign in with the new one.",
-  );
-}
-
 async function sealed(answer: Response): Promise<Response> {
   const headers = new Headers(answer.headers);
   headers.set("cache-control", "no-store");
@@ -112,6 +105,12 @@ async function sealed(answer: Response): Promise<Response> {
 function withoutToken(text: string): string {
   if (!text.includes('"token"')) return text;
   return JSON.stringify(JSON.parse(text, (name, value: unknown) => (name === "token" ? undefined : value)));
+}
+
+/** Of the passkey that is shown, as it is kept. */
+function credentialIn(body: string): string {
+  const { response } = membersOf(body) as { response?: { id?: unknown } | null };
+  return typeof response?.id === "string" ? response.id : "";
 }
 
 /**
@@ -129,10 +128,9 @@ function userVerified(body: string): boolean {
   }
 }
 
-/** The library's refusal in our envelope. Throws where it has a code of ours, which says the same at every door. */
+/** The library's refusal in our envelope. Throws `internal_error` where the library itself failed. */
 async function refusalOf(answer: Response, requestId: string): Promise<Response> {
   const { status } = answer;
-  if (status === 429) throw tooMany(Number(answer.headers.get("x-retry-after") ?? "1"));
   if (status >= 500) throw new Refusal("internal_error", "Signing in failed inside the gateway.");
   const { code, message } = readError(await answer.text());
   const error = { message, type: "invalid_request_error", param: null, code, request_id: requestId };
@@ -142,20 +140,9 @@ async function refusalOf(answer: Response, requestId: string): Promise<Response>
   });
 }
 
-const tooMany = (seconds: number): Refusal =>
-  new Refusal("rate_limit_exceeded", "Too many tries from this address. Wait a little.", {
-    retryAfterMs: seconds * 1000,
-  });
-const tooOld = (): OperatorRefusal =>
-  new OperatorRefusal(
-    "sign_in_again",
-    "Your sign-in is older than 12 hours. Sign in again, then repeat this.",
-  );
-
 /** The library's own code, in our spelling. */
 function readError(text: string): { code: string; message: string } {
   const { code, message } = membersOf(text);
-  if (code === "SESSION_NOT_FRESH") throw tooOld();
   return {
     code: typeof code === "string" ? code.toLowerCase().slice(0, 60) : "invalid_request",
     message: typeof message === "string" && message !== "" ? message.slice(0, 200) : "Signing in failed.",

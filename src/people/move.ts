@@ -2,6 +2,7 @@
 // store writes times and flags in its own manner. Sessions come along: nobody has to sign in again. What is there already
 // stays as it is, so that a copy that was cut short can be repeated.
 import { existsSync, renameSync } from "node:fs";
+import { systemClock } from "../lib/clock.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { openSignIn } from "./sign-in.ts";
 import { openPeopleStore, peopleFile } from "./store.ts";
@@ -31,6 +32,7 @@ export async function copyPeople(dataDir: string, databaseUrl: string): Promise<
     origins: [],
     oidc: [],
     signInsPerMinute: 1,
+    clock: systemClock,
   };
   const source = await openPeopleStore({ dataDir, databaseUrl: null });
   const target = await openPeopleStore({ dataDir, databaseUrl });

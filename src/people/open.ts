@@ -19,14 +19,13 @@ import { mailedToken, readInvitationToken } from "./mailed-token.ts";
 import { organizationRules } from "./organization-rules.ts";
 import { addressProven } from "./proven-address.ts";
 import { openSignIn, passkeyHost, type SignIn, type SignInOptions } from "./sign-in.ts";
+import { ToldToWait } from "./told-to-wait.ts";
 import { openPeopleStore, type PeoplePlace, type PeopleStore } from "./store.ts";
 import { toldAway } from "../store/postgres-error.ts";
 import { Windows } from "../limits/window.ts";
 
 export interface PeopleOptions extends Omit<SignInOptions, "store"> {
   place: PeoplePlace;
-  /** That of its store: what one gateway claims, another finds claimed. */
-  clock: Clock;
   /** A person, or the installation; null for one that opens nothing. */
   ownerOfManagementKey(id: string): Promise<string | null>;
 }
@@ -44,11 +43,12 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
 
 async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<People> {
   const { clock, secret, url, origins, oidc, signInsPerMinute, passwords } = options;
-  const on = await openSignIn({ store, secret, url, origins, oidc, signInsPerMinute, passwords });
+  const on = await openSignIn({ store, secret, url, origins, oidc, signInsPerMinute, clock, passwords });
   const sessions = sessionKeeping(on);
   const throttle = new Windows({ most: signInsPerMinute, windowMs: 60_000, kept: 10_000 });
   const countTry = throttledBy(throttle, clock);
   const slowDown = ({ address }: Visitor): void => countTry(networkOf(address ?? ""), "from this address");
+  const toldToWait = new ToldToWait(clock);
   const endAll = (personId: string): Promise<unknown> => sessions.endSessions(personId, "all");
   /** Of the password of somebody who is signed in: whoever found a session open has tries at it, and takes none from another. */
   const slowGuesses = async (visitor: Visitor): Promise<void> => {
@@ -73,7 +73,7 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
     invitations: kept.invitations,
     withdrawInvitation: kept.withdrawInvitation,
     handle: (request, visitor, requestId) =>
-      handleAuth(on, request, { visitor, requestId, slowDown: slowGuesses }),
+      handleAuth(on, request, { visitor, requestId, slowDown: slowGuesses, toldToWait }),
     async changePassword(visitor, change) {
       await slowGuesses(visitor);
       await sessions.changePassword(visitor, change);

@@ -15,7 +15,8 @@ export interface Person {
 
 export interface SignedIn {
   person: Person;
-  session: { id: string; createdAtMs: number; expiresAtMs: number };
+  /** `fresh`: young enough for changes that ask for it. */
+  session: { id: string; fresh: boolean; expiresAtMs: number };
 }
 
 export interface Membership {

@@ -6,17 +6,21 @@ import type { PeopleStore } from "./store.ts";
 /** Whether nobody has proven yet that the account's address is theirs. `?1` is the person. */
 const UNPROVEN = `EXISTS (SELECT 1 FROM "user" AS person WHERE person.id = ?1 AND person."emailVerified" = FALSE)`;
 
-/** Sessions behind what they are opened with, so that none is opened meanwhile; the last one says that it is proven. */
+const PASSWORD = `DELETE FROM account WHERE "userId" = ?1 AND "providerId" = 'credential'`;
+
+/** Sessions behind what they are opened with, so that none is opened meanwhile. */
 const LEFT_BEHIND = [
   `DELETE FROM passkey WHERE "userId" = ?1 AND ${UNPROVEN}`,
   `DELETE FROM "twoFactor" WHERE "userId" = ?1 AND ${UNPROVEN}`,
   `UPDATE "user" SET "twoFactorEnabled" = FALSE WHERE id = ?1 AND "emailVerified" = FALSE`,
-  `DELETE FROM account WHERE "userId" = ?1 AND "providerId" = 'credential' AND ${UNPROVEN}`,
+  `${PASSWORD} AND ${UNPROVEN}`,
   `DELETE FROM session WHERE "userId" = ?1 AND ${UNPROVEN}`,
-  `UPDATE "user" SET "emailVerified" = TRUE WHERE id = ?1 AND "emailVerified" = FALSE`,
 ];
+const PROVE = `UPDATE "user" SET "emailVerified" = TRUE WHERE id = ?1 AND "emailVerified" = FALSE`;
 
 /** The person has proven the address: of an account where nobody had, password, passkeys, second factor and sessions end. */
 export async function addressProven(store: Pick<PeopleStore, "change">, personId: string): Promise<void> {
   for (const statement of LEFT_BEHIND) await store.change(statement, personId);
+  // Once more behind it: an account that is just being made looks whether it is proven once it has its password.
+  if ((await store.change(PROVE, personId)) > 0) await store.change(PASSWORD, personId);
 }

@@ -1,25 +1,24 @@
-// The sign-in library, wrapped: the only importer of better-auth (docs/decisions/0009-sign-in.md). It owns passwords,
+// The sign-in library, wrapped: with `companies.ts` the only importer of better-auth (docs/decisions/0009-sign-in.md). It owns passwords,
 // sessions, passkeys, one-time codes and company sign-in; organizations and roles are ours, beside the ledger.
-import { AsyncLocalStorage } from "node:async_hooks";
 import { passkey } from "@better-auth/passkey";
 import { createOTP } from "@better-auth/utils/otp";
 import { betterAuth, type BetterAuthOptions } from "better-auth";
 import { APIError, createAuthMiddleware, getSessionFromCtx } from "better-auth/api";
 import { hashPassword, symmetricDecrypt, verifyPassword } from "better-auth/crypto";
 import { getMigrations } from "better-auth/db/migration";
-import { genericOAuth } from "better-auth/plugins/generic-oauth";
 import { twoFactor } from "better-auth/plugins/two-factor";
 import { Refusal } from "../domain/refusals.ts";
 import { randomBase62 } from "../lib/id.ts";
+import type { Clock } from "../lib/clock.ts";
+import { companies, type OidcProvider } from "./companies.ts";
 import { addressProven } from "./proven-address.ts";
 import { peopleSchema } from "./schema.ts";
+import { insideCall, keepPassword, markOfPassword, rememberPassword } from "./library-call.ts";
 import type { PeopleStore } from "./store.ts";
 import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
 
 const DAY_S = 86_400;
 const SESSION_S = 7 * DAY_S;
-/** How long a session counts as fresh: changes of passkeys and second factors ask again after it. */
-const FRESH_S = 12 * 3_600;
 /** Of one person; who signs in once more ends the oldest. */
 export const SESSIONS_MAX = 50;
 /** Of one person. */
@@ -34,14 +33,6 @@ const PREFIXES: Record<string, string> = {
   invitation: "inv",
   passkey: "pky",
 };
-
-export interface OidcProvider {
-  id: string;
-  name: string;
-  discoveryUrl: string;
-  clientId: string;
-  clientSecret: string;
-}
 
 /** What is kept of a password, and whether one that is tried is it. */
 export interface Passwords {
@@ -61,21 +52,13 @@ export interface SignInOptions {
   origins: string[];
   oidc: OidcProvider[];
   signInsPerMinute: number;
+  /** That of the store: how old a session is, is the same at all gateways. */
+  clock: Clock;
   /** scrypt where this is left out. */
   passwords?: Passwords | undefined;
 }
 
 export type SignIn = Awaited<ReturnType<typeof openSignIn>>;
-
-/** One call of the library: what it does inside, and does not tell. */
-export interface LibraryCall {
-  /** It would make a failure of its own of it. */
-  refusal: Refusal | null;
-  /** What was kept of the password that was right. */
-  password: string | null;
-  session: { id: string; userId: string } | null;
-}
-export const insideCall = new AsyncLocalStorage<LibraryCall>();
 
 function busy(): Error {
   const refusal = new Refusal(
@@ -110,6 +93,7 @@ export async function openSignIn(options: SignInOptions) {
         schema: peopleSchema,
         hooks: {
           before: [
+            { matcher: ({ path }) => VERIFY_FACTOR.includes(path ?? ""), handler: rememberPassword },
             { matcher: ({ path }) => path === VERIFY_CODE, handler: codeWorksOnce },
             { matcher: ({ path }) => ADD_PASSKEY.includes(path ?? ""), handler: fewPasskeys },
           ],
@@ -127,7 +111,7 @@ export async function openSignIn(options: SignInOptions) {
         verify: async (tried: { hash: string; password: string }) => {
           const fits = await limiter.pass(() => passwords.verify(tried));
           const call = insideCall.getStore();
-          if (fits && call !== undefined) call.password = tried.hash;
+          if (fits && call !== undefined) call.password = markOfPassword(tried.hash);
           return fits;
         },
       },
@@ -136,7 +120,8 @@ export async function openSignIn(options: SignInOptions) {
   await options.store.alone(async () => (await getMigrations(settings)).runMigrations());
   const auth = betterAuth(settings);
   const context = await auth.$context;
-  return { auth, context, records: context.adapter, internal: context.internalAdapter };
+  const { clock } = options;
+  return { auth, context, records: context.adapter, internal: context.internalAdapter, clock };
 }
 
 /** The host that passkeys belong to: browsers take a name, never a bare address; for loopback that is `localhost`. */
@@ -146,7 +131,7 @@ export function passkeyHost(url: string): string | null {
   return /^[\d.]+$|^\[/.test(hostname) ? null : hostname;
 }
 
-function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: SignInOptions) {
+function betterAuthOptions({ store, secret, url, origins, signInsPerMinute, clock }: SignInOptions) {
   const secure = url.startsWith("https://");
   return {
     appName: "Tollgate",
@@ -167,8 +152,10 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
           },
         },
       },
+      verification: { create: { after: keepPassword } },
       session: {
         create: {
+          before: async (session) => ({ data: { ...session, createdAt: new Date(clock.nowMs()) } }),
           after: async ({ id, userId }) => {
             const call = insideCall.getStore();
             if (call !== undefined) call.session = { id, userId };
@@ -177,7 +164,8 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
         },
       },
     },
-    session: { expiresIn: SESSION_S, updateAge: DAY_S, freshAge: FRESH_S, cookieCache: { enabled: false } },
+    // Freshness is ours to judge (`fresh.ts`): the library would, by this machine's own clock.
+    session: { expiresIn: SESSION_S, updateAge: DAY_S, freshAge: 0, cookieCache: { enabled: false } },
     // Whoever made an account of an unproven address has nothing of it any more, once somebody proves it (`account.create` above).
     account: {
       accountLinking: { enabled: true, trustedProviders: [], requireLocalEmailVerified: false },
@@ -211,6 +199,7 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute }: Si
 }
 
 const VERIFY_CODE = "/two-factor/verify-totp";
+const VERIFY_FACTOR = [VERIFY_CODE, "/two-factor/verify-backup-code"];
 const ADD_PASSKEY = ["/passkey/generate-register-options", "/passkey/verify-registration"];
 const CODE_STEP_MS = 30_000;
 /** The library takes the codes of the step before and after, too. */
@@ -262,38 +251,4 @@ const fewPasskeys = createAuthMiddleware(async (ctx) => {
     code: "CONFLICT",
     message: `You have ${PASSKEYS_MAX} passkeys. Remove one that you do not use, then add this one.`,
   });
-});
-
-/**
- * The library asks every company's service for its addresses before it answers anybody, and one that hangs would keep all from
- * signing in. So each is asked when somebody first comes by it, for ten seconds at most, as the library does with one that failed.
- */
-function companies(oidc: OidcProvider[]) {
-  const plugin = genericOAuth({ config: [] });
-  const genericOAuthPendingDiscovery = new Map(oidc.map((provider) => [provider.id, oidcConfig(provider)]));
-  return {
-    ...plugin,
-    init: async (...given: Parameters<typeof plugin.init>) => {
-      const { context } = await plugin.init(...given);
-      return { context: { ...context, genericOAuthPendingDiscovery } };
-    },
-  };
-}
-
-/** Company sign-in lets in whom somebody invited: no account is made by it. */
-const oidcConfig = ({ id, discoveryUrl, clientId, clientSecret }: OidcProvider) => ({
-  providerId: id,
-  discoveryUrl,
-  clientId,
-  clientSecret,
-  scopes: ["openid", "email", "profile"],
-  pkce: true,
-  requireIdTokenVerification: true,
-  disableImplicitSignUp: true,
-  disableSignUp: true,
-  // Some services write a text: these two are a yes, whatever a library makes of others.
-  mapProfileToUser: ({ email, email_verified: verified }: Record<string, unknown>) => ({
-    emailVerified: verified === true || verified === "true",
-    ...(typeof email !== "string" && { email: "" }), // it would fail at anything else
-  }),
 });

@@ -112,6 +112,8 @@ export interface UpstreamError {
   message: string;
   /** The field of the request that it names, by the caller's name for it (wire.md §1.1); null = none. */
   param: string | null;
+  /** The place of it in the body that was sent, in the vendor's own words, where these are others. */
+  place?: string;
   /** When it says to come back; headers say it for all shapes. */
   retryAfterMs: number | null;
   /** What it means, where status and words that all shapes share do not tell (money.md §2: this may be proof). */

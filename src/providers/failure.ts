@@ -1,9 +1,11 @@
 // Why a provider call failed, by cause. `executed: "no"` is proof of non-execution: only then may the next route be
 // tried and the idempotency key stays free (money.md §2, wire.md §8.3).
+import { wantBehind } from "../lib/shortage.ts";
 
 export type FailureCause =
   | "connect" // DNS, TCP or TLS failed before any request byte was written
   | "connect_timeout"
+  | "shortage" // this machine had no descriptor, port or memory for a connection: nobody's failure but ours
   | "rate_limited" // 429, and throttling by other names
   | "unavailable" // 503, 529
   | "context_length" // 400 that speaks of the context window
@@ -28,6 +30,8 @@ export interface UpstreamReply {
   words?: string;
   /** The request's field that it names, as it writes it. */
   param?: string;
+  /** The place in the body that it names, where that says more. */
+  place?: string;
   /** It does not know the field at all, rather than dislike its value. */
   unknownField?: boolean;
 }
@@ -42,4 +46,12 @@ export class Failure extends Error {
     super(message);
     this.name = "Failure";
   }
+}
+
+/** No connection, for `code`: the upstream's failure, unless it was this machine that had nothing left for one. */
+export function noConnection(code: string): Failure {
+  const want = wantBehind(code);
+  return want === null
+    ? new Failure("connect", "no", `no connection to the upstream (${code})`)
+    : new Failure("shortage", "no", `${want} for a connection (${code})`);
 }

@@ -94,6 +94,8 @@ export interface CallDraft {
 export interface OutgoingBody extends Prompt {
   /** The caller's own words, in the shape of this upstream: it is answered in the same. */
   readonly native?: true;
+  /** Places in it are the caller's: what stands at one stands there in the body that was sent here. */
+  readonly places?: boolean;
   /** Of the caller's headers those that go along, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The same call as its provider counts it, where that counts at all. */

@@ -112,7 +112,7 @@ export async function* tryProvider(
     await provider.probe(AbortSignal.timeout(TRIAL_MS));
     return "a connection stands";
   });
-  const away = there.failure?.reason === "connect" || there.failure?.reason === "connect_timeout";
+  const away = there.failure !== null && AWAY.has(there.failure.reason);
   if (probed && !away) yield { ...there, state: "ok", found: "a connection stands", failure: null };
   if (probed && !away)
     yield { ...there, check: "key", ...(there.failure === null && { found: "not refused" }) };
@@ -161,8 +161,10 @@ export async function* tryProvider(
 class NotCalled extends Error {}
 
 const TRIAL_MS = 60_000;
+/** No connection stands. */
+const AWAY: ReadonlySet<string> = new Set(["connect", "connect_timeout", "shortage"]);
 /** Causes that every further call would meet. */
-const HOPELESS: ReadonlySet<string> = new Set(["account", "quota", "connect", "connect_timeout", "rejected"]);
+const HOPELESS: ReadonlySet<string> = new Set([...AWAY, "account", "quota", "rejected"]);
 
 async function trial(check: Trial["check"], step: () => Promise<string>): Promise<Trial> {
   try {

@@ -24,9 +24,11 @@ const CLOSED: Record<RouteState, { code: RefusalCode; why: string }> = {
 
 /** The same words for a model that does not exist and for one that this key may not see. */
 export const modelNotFound = (model: string): Refusal =>
-  new Refusal("model_not_found", `The model \`${model}\` does not exist or you do not have access to it`, {
-    param: "model",
-  });
+  new Refusal(
+    "model_not_found",
+    `The model \`${model}\` does not exist or you do not have access to it. GET /v1/models lists those of this key.`,
+    { param: "model" },
+  );
 
 /** Nothing is tested there, and nothing mends itself: only the operator's configuration does. */
 const NO_PROVIDER = {

@@ -15,6 +15,7 @@ const MEANING = {
   server: "unwell",
   timeout: "unwell",
   broken: "unwell",
+  shortage: "nothing",
   deadline: "nothing",
   no_answer: "nothing",
   account: "account",
@@ -33,8 +34,8 @@ export interface HealthTarget extends CircuitLimits {
   /** The provider's name in the configuration. */
   provider: string;
   intervalMs: number;
-  /** One cheap call; throws when the provider is not well. Null = never probed. */
-  probe: ((signal: AbortSignal) => Promise<void>) | null;
+  /** One cheap call; throws when the provider is not well, false when it could not be asked. Null = never probed. */
+  probe: ((signal: AbortSignal) => Promise<boolean>) | null;
 }
 
 export interface RouteHealth {
@@ -242,7 +243,7 @@ export class Health {
   }
 
   /**
-   * Probes one provider once: whether it is well, or null where nothing is probed. A failed probe counts unless a call
+   * Probes one provider once: whether it is well, or null where nothing is probed or it could not be asked. A failed probe counts unless a call
    * was answered since the probe before it.
    */
   async probe(name: string): Promise<boolean | null> {
@@ -252,7 +253,13 @@ export class Health {
     const sinceMs = provider.lastProbeAtMs;
     provider.lastProbeAtMs = this.clock.monotonicMs();
     try {
-      await probe(AbortSignal.any([this.stopping.signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
+      const asked = await probe(
+        AbortSignal.any([this.stopping.signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]),
+      );
+      if (!asked) {
+        provider.lastProbeAtMs = sinceMs;
+        return null;
+      }
       this.turnProbe(provider, false);
       return true;
     } catch {

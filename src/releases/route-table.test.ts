@@ -225,6 +225,16 @@ describe("circuits", () => {
 });
 
 describe("probes", () => {
+  test("a probe that could not ask changes nothing", async () => {
+    let probe = (): Promise<boolean> => Promise.resolve(false);
+    const { health, order } = tableOf([release()], { targets: [target("a", { probe: () => probe() })] });
+    expect([await health.probe("a"), health.lastProbe("a"), order()]).toEqual([null, null, "a"]);
+    probe = () => Promise.reject(new Error("down"));
+    expect([await health.probe("a"), order()]).toEqual([false, ""]);
+    probe = () => Promise.resolve(false);
+    expect([await health.probe("a"), order()]).toEqual([null, ""]);
+  });
+
   test("a failing probe closes the provider's routes, a good one opens them", async () => {
     let well = false;
     const { health, order } = tableOf([release()], {
@@ -232,6 +242,7 @@ describe("probes", () => {
         target("a", {
           probe: async () => {
             if (!well) throw new Error("down");
+            return true;
           },
         }),
       ],
@@ -299,8 +310,9 @@ describe("since when a state holds", () => {
 
   test("an account, a probe, a breaker: the same", async () => {
     let well = false;
-    const probe = async (): Promise<void> => {
+    const probe = async (): Promise<boolean> => {
       if (!well) throw new Error("down");
+      return true;
     };
     const one = release();
     const made = tableOf([one], { targets: [target("a", { probe })] });

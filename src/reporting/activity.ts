@@ -85,7 +85,7 @@ export async function activityOf(
   if (record === null || record.organizationId !== organizationId)
     return await fromRequestLog(on, organizationId, requestId);
   const release = await readRelease(on.ledger, record.releaseDigest);
-  const shown = await requestOf(on.ledger, record);
+  const shown = await requestOf(on, record);
   const request = platform ? shown : { ...shown, attempts: shown.attempts.map(forMembers) };
   const held = await rowsOf(
     on.sql,

@@ -9,11 +9,11 @@ import { printTime } from "../domain/print.ts";
 import { noHoldOf } from "../domain/unknown-record.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import type { People } from "../people/people.ts";
-import { exactUsd } from "../store/exact-sum.ts";
-import { exactTotal, from, rowsOf, theRow } from "../store/query.ts";
+import { from, rowsOf } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { topUpOf } from "./billing.ts";
 import { type CreditTransaction, creditTransactionsPage } from "./credit-transactions.ts";
+import { refundedOf } from "./refunds.ts";
 
 interface CreditsPorts {
   sql: Sql;
@@ -81,11 +81,7 @@ export async function refundableOf(
   const request = await readRequest(ledger, id);
   if (request === null) throw noHoldOf(id, "request");
   const { organizationId: org, charge, model, state, admittedAtMs } = request;
-  const query = from
-    .selectFrom("reversal")
-    .where((eb) => eb.and({ org_id: org, target: id, kind: "refund" }))
-    .select((eb) => exactTotal(eb.ref("amount")).as("refunded"));
-  const refunded = exactUsd((await theRow(sql, query)).refunded);
+  const refunded = await refundedOf(sql, org, id);
   return {
     request: id,
     org,

@@ -2,7 +2,7 @@
 import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
 import type * as overviewShapes from "../api/shapes/overview.ts";
 import type { z } from "zod";
-import { formatUsd, type NanoUsd, nanoUsd } from "../domain/money.ts";
+import { formatUsd, type NanoUsd, nanoUsd, sumUsd } from "../domain/money.ts";
 import type { People } from "../people/people.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -18,7 +18,7 @@ import { keysNearLimit, keySteps } from "./keys-near-limit.ts";
 import type { LabelBook } from "./labels.ts";
 import { refusalCauses } from "./refusal-causes.ts";
 import { sinceRequest, stillRuns } from "./request-time.ts";
-import { dearestBeside, dearestModels, hoursOf, printBeside, spendByModel, sumUsd } from "./spend-beside.ts";
+import { dearestBeside, dearestModels, hoursOf, printBeside, spendByModel } from "./spend-beside.ts";
 import { unusualDayOf } from "./unusual-day.ts";
 import { dayOf, monthOf, windowOf, type Window } from "./windows.ts";
 

@@ -17,6 +17,7 @@ import {
   type StoredEntry,
   transactionBetween,
 } from "./ledger-place.ts";
+import { refundsOf } from "./refunds.ts";
 import { sinceRequest } from "./request-time.ts";
 
 type EntryRecord = z.output<typeof shapes.entryRecord>;
@@ -164,9 +165,10 @@ export async function requestEntries(
   organizationId: string,
   requestId: string,
 ): Promise<OwnEntries> {
-  const entries = await entriesOfRequest(sql, organizationId, requestId);
+  const own = await entriesOfRequest(sql, organizationId, requestId);
+  const refunds = await refundEntries(sql, organizationId, requestId);
   return {
-    data: entries.map(({ entry, amount }) => ({
+    data: [...own, ...refunds].map(({ entry, amount }) => ({
       n: Number(entry.version),
       at: printTime(entry.at),
       kind: entry.kind as OwnEntries["data"][number]["kind"],
@@ -175,6 +177,18 @@ export async function requestEntries(
     })),
     next_cursor: null,
   };
+}
+
+/** Those by which it was given back later, which no receipt of it knows: each refund is an entry, or its part of one. */
+async function refundEntries(sql: Sql, organizationId: string, requestId: string): Promise<OwnEntry[]> {
+  const newest = await newestEntry(sql, organizationId);
+  const found = await Promise.all(
+    (await refundsOf(sql, organizationId, requestId)).map(async ({ at, amount, txn }) => {
+      const written = await entriesOfTransaction(sql, organizationId, { txn, ms: Number(at), newest });
+      return written.filter(({ kind }) => kind === "refund").map((entry) => ({ entry, amount }));
+    }),
+  );
+  return found.flat();
 }
 
 /** One entry, with the requests that it stands for. Throws when the organization's ledger has none of this number. */

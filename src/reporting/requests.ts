@@ -1,7 +1,7 @@
 // One request as the ledger knows it: the receipt (the `gateway` object) with hold, attempts and timings; or what the
 // request log tells of one that held nothing. No content.
 import type { HeldNothingJson, RequestJson } from "../api/shapes/requests.ts";
-import { formatUsd, usdJsonNumber } from "../domain/money.ts";
+import { formatUsd, type NanoUsd, usdJsonNumber } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";
 import { printClassCounts } from "../domain/token-classes.ts";
 import { printGateway, receiptOfRecord } from "../gateway/receipt.ts";
@@ -10,6 +10,7 @@ import type { AttemptRecord, RequestRecord } from "../ledger/records.ts";
 import type { Sql } from "../store/sql.ts";
 import { heldNothing } from "./held-nothing.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
+import { refundedOf } from "./refunds.ts";
 import { missingRelease } from "../ledger/unreadable.ts";
 import { printNumber, printTime, printTimeOrNull } from "../domain/print.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
@@ -26,7 +27,7 @@ export interface RequestPorts {
 export const requests = (on: RequestPorts) => ({
   async show(id: string): Promise<RequestJson | HeldNothingJson> {
     const record = await readRequest(on.ledger, id);
-    if (record !== null) return await requestOf(on.ledger, record);
+    if (record !== null) return await requestOf(on, record);
     await on.flushRequestLog();
     const held = await heldNothing(on.sql, id);
     if (held === null) throw unknownRecord("request", id, "id");
@@ -35,13 +36,16 @@ export const requests = (on: RequestPorts) => ({
 });
 
 /** Throws for a record whose release the ledger does not have. */
-export async function requestOf(ledger: Reader, record: RequestRecord): Promise<RequestJson> {
+export async function requestOf(
+  { ledger, sql }: Pick<RequestPorts, "ledger" | "sql">,
+  record: RequestRecord,
+): Promise<RequestJson> {
   const release = await readRelease(ledger, record.releaseDigest);
   if (release === null) throw missingRelease(record.requestId);
-  return printRequest(record, release);
+  return printRequest(record, release, await refundedOf(sql, record.organizationId, record.requestId));
 }
 
-const printRequest = (record: RequestRecord, release: Release): RequestJson => ({
+const printRequest = (record: RequestRecord, release: Release, refunded: NanoUsd): RequestJson => ({
   id: record.requestId,
   org: record.organizationId,
   key: record.keyId,
@@ -56,6 +60,7 @@ const printRequest = (record: RequestRecord, release: Release): RequestJson => (
   month: record.month,
   hold_usd: formatUsd(record.hold),
   charge_usd: formatUsd(record.charge),
+  refunded_usd: formatUsd(refunded),
   variance_usd: formatUsd(record.variance),
   bounds: { prompt_tokens: record.promptBound, output_tokens: record.outputBound },
   usage: record.usage === null ? null : printUsage(record.usage),

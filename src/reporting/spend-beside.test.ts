@@ -1,10 +1,10 @@
 // Which hours a window is compared with, and that both sums are of their own hours alone.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { nanoUsd } from "../domain/money.ts";
+import { nanoUsd, sumUsd } from "../domain/money.ts";
 import { migrate } from "../store/migrate.ts";
 import { sqliteSql } from "../store/sqlite-sql.ts";
-import { dearestBeside, dearestModels, hoursOf, printBeside, spendByModel, sumUsd } from "./spend-beside.ts";
+import { dearestBeside, dearestModels, hoursOf, printBeside, spendByModel } from "./spend-beside.ts";
 
 const HOUR_MS = 3_600_000;
 const hour = (...at: [number, number, number, number?]): number => Date.UTC(...at) / HOUR_MS;

@@ -1,6 +1,6 @@
 // Spend of a window beside the window before it, in whole hours of the roll-ups: in all, and of the dearest keys or models.
 import { HOUR_MS } from "../domain/durations.ts";
-import { formatUsd, type NanoUsd, nanoUsd } from "../domain/money.ts";
+import { formatUsd, type NanoUsd, sumUsd } from "../domain/money.ts";
 import { percentChange } from "../domain/price-comparison.ts";
 import { type RawBuilder, sql as fragment } from "kysely";
 import { exact, exactUsd } from "../store/exact-sum.ts";
@@ -144,6 +144,3 @@ export const printBeside = (
     percent: percentChange(earlier, now),
   };
 };
-
-export const sumUsd = (amounts: readonly NanoUsd[]): NanoUsd =>
-  nanoUsd(amounts.reduce<bigint>((sum, one) => sum + one, 0n));

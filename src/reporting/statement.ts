@@ -231,20 +231,26 @@ async function movementsOf(
     .limit(MOVEMENTS_READ);
   const reversed = from
     .selectFrom("reversal")
-    .select(columns)
+    .select([...columns, "target"])
     .where((eb) =>
       eb.and([eb("org_id", "=", within.org), eb("at", ">=", within.from), eb("at", "<", within.to)]),
     )
     .orderBy("at")
     .limit(MOVEMENTS_READ);
-  return [...(await rowsOf(sql, toppedUp)), ...(await rowsOf(sql, reversed))]
+  const came = (await rowsOf(sql, toppedUp)).map((row) => ({ ...row, request: null }));
+  const went = (await rowsOf(sql, reversed)).map(({ target, ...row }) => ({
+    ...row,
+    request: row.kind === "refund" ? target : null,
+  }));
+  return [...came, ...went]
     .toSorted((a, b) => Number(a.at - b.at))
-    .map(({ at, amount, source, external_id, kind }) => ({
+    .map(({ at, amount, source, external_id, kind, request }) => ({
       at: printTime(at),
       kind,
       signed: kind === "chargeback" ? subUsd(ZERO_USD, amount) : amount,
       source,
       reference: external_id,
+      request,
     }));
 }
 

@@ -1,10 +1,9 @@
 // How the store is doing: its schema, how fast it commits, its upkeep, and on PostgreSQL the gateways that share it.
-import { DAY_MS } from "../domain/durations.ts";
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { z } from "zod";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Backup } from "../store/last-backup.ts";
+import { type Backup, isOverdue } from "../store/last-backup.ts";
 import { from, rowsOf, theRow } from "../store/query.ts";
 import { numberOf, type Sql } from "../store/sql.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
@@ -14,8 +13,6 @@ type Mine = Pick<
   Health,
   "schema_version" | "last_sweep_at" | "backup" | "clock_offset_ms" | "commits" | "gateways"
 >;
-
-const BACKUP_WITHIN_MS = 7 * DAY_MS;
 
 export interface StoreHealthPorts {
   /** What `db backup` last wrote from this gateway's directory. */
@@ -47,7 +44,7 @@ export async function storeHealth({ sql, clock, ledger, lastBackup }: StoreHealt
 const backupState = (last: Backup | null, nowMs: number): Health["backup"] => ({
   last_at: printTimeOrNull(last?.atMs ?? null),
   bytes: last?.bytes ?? null,
-  overdue: last === null || nowMs - last.atMs > BACKUP_WITHIN_MS,
+  overdue: isOverdue(last, nowMs),
 });
 
 /** The database answered somewhere between the question and its answer: in the middle, as far as anybody knows. */

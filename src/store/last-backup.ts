@@ -1,5 +1,6 @@
 // What `db backup` leaves in the data directory once it has succeeded, so that the gateway can say how old the last backup
 // is. A line for people: nothing is restored by it.
+import { DAY_MS } from "../domain/durations.ts";
 import { printTime } from "../domain/print.ts";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,6 +19,12 @@ export function noteBackup(dataDir: string, { atMs, bytes }: Backup): void {
   writeFileSync(fresh, `${JSON.stringify({ at: printTime(atMs), bytes })}\n`, { mode: 0o600 });
   renameSync(fresh, file);
 }
+
+const WITHIN_MS = 7 * DAY_MS;
+
+/** A week without a backup, or none at all. */
+export const isOverdue = (last: Backup | null, nowMs: number): boolean =>
+  last === null || nowMs - last.atMs > WITHIN_MS;
 
 /** Null when none was made from this directory, and for a file that is not ours. */
 export function lastBackup(dataDir: string): Backup | null {

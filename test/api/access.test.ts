@@ -1,5 +1,6 @@
 // Scopes, Research Mode and paid workspaces (specification 1, 5.4, 7).
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mintKey } from "../../src/registry/secret.ts";
 import { entitled } from "../support/entitled.ts";
 import { testClock } from "../support/clock.ts";
 import type { ErrorJson, GatewayJson } from "../support/events.ts";
@@ -49,6 +50,31 @@ test("without an entitlement, with a requested one, or one for another model, th
   expect(await refusal(customer)).toEqual([403, "research_entitlement_required"]);
   await entitle(customer, 30, ANOTHER.model);
   expect(await refusal(customer)).toEqual([403, "research_entitlement_required"]);
+});
+
+test("who sent no key is told so; a malformed one and one that nobody has read alike", async () => {
+  const told = async (headers: Record<string, string>): Promise<string> => {
+    const response = await fetch(`${gateway.baseUrl}/models`, { headers });
+    expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    return ((await response.json()) as ErrorJson).error.message;
+  };
+  expect(await told({})).toStartWith("No API key was sent. Send Authorization: Bearer with a key");
+  const { organizationId } = await gateway.customer();
+  const malformed = await told({ authorization: "Bearer hunter2" });
+  expect(malformed).toStartWith("Incorrect API key provided. Send Authorization: Bearer with a key");
+  const unknown = mintKey({ organizationId, keyId: "key_000000000000" }).value;
+  expect(await told({ authorization: `Bearer ${unknown}` })).toBe(malformed);
+});
+
+test("a model that is not there is told with where to see which are, at both places", async () => {
+  const customer = await gateway.customer();
+  const chat = await gateway.chat<ErrorJson>(customer, hello("nope"));
+  const one = await gateway.get<ErrorJson>(customer, "/v1/models/nope");
+  for (const { status, json } of [chat, one])
+    expect([status, json.error.message]).toEqual([
+      404,
+      "The model `nope` does not exist or you do not have access to it. GET /v1/models lists those of this key.",
+    ]);
 });
 
 test("another organization's entitlement helps nobody else", async () => {

@@ -266,7 +266,7 @@ test("a provider that refuses gives way to the next; one that answers with no ve
     behaviour: { status: 400, error_message: "Invalid 'input[0]': too odd" },
     calls: 1,
   });
-  expect(await refusalOf(ASKED)).toEqual([400, "invalid_request", "input[0]"]);
+  expect(await refusalOf({ ...ASKED, input: [ASKED.input] })).toEqual([400, "invalid_request", "input[0]"]);
   expect(await gateway.balance(customer)).toEqual(before);
 });
 

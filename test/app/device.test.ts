@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DeviceCodeJson, DEVICE_REFUSALS } from "../../src/api/shapes/devices.ts";
 import { ageSessions } from "../support/aged-sessions.ts";
-import { Browser, firstOperator, newMember, PASSWORD } from "../support/browser.ts";
+import { Browser, firstOperator, newMember, PASSWORD, signInAgain } from "../support/browser.ts";
 import { type TestClock, testClock } from "../support/clock.ts";
 import { askForCodes as ask, poll, type Polled, postJson as post } from "../support/device.ts";
 import { startGateway, STORES, type Store, type TestGateway } from "../support/gateway.ts";
@@ -112,6 +112,7 @@ describe.each([...STORES])("%s", (store: Store) => {
     expect(await adminCall(gateway.url, access_token, "/organizations")).toBe(200);
     clock.advance(2 * 86_400_000);
     expect(await adminCall(gateway.url, access_token, "/organizations")).toBe(401);
+    await signInAgain(root);
     const { data } = await root.app("GET /operator/management-keys");
     expect(data.some(({ state }) => state === "expired")).toBe(true);
   });

@@ -34,6 +34,7 @@ test("the start banner shows the dashboard and the link, which makes an owner of
   const text = banner({
     baseUrl: `${gateway.url}/v1`,
     dashboard: { url: gateway.url, signInLink: gateway.signInLink },
+    sellsNothing: false,
     demo: null,
     command: commandOn(dataDir, dataDir),
   });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Passwords } from "../../src/people/sign-in.ts";
 import { Browser, firstOperator, PASSWORD, tokenOf } from "../support/browser.ts";
 import { startGateway, STORES, type Store, type TestGateway } from "../support/gateway.ts";
+import { codeOf, nextCodeOf } from "../support/totp.ts";
 import { QUICK_PASSWORDS } from "../support/passwords.ts";
 
 setDefaultTimeout(60_000);
@@ -131,6 +132,34 @@ describe.each([...STORES])("%s", (store: Store) => {
       expect((await thief.app("GET /session")).person).toBeNull();
       expect((await signIn(thief, email, FIRST)).status).toBe(200);
     }
+  });
+
+  test("who has shown the old password, and not yet the code, when a new one is set shows the new one first", async () => {
+    for (const way of ["link", "profile"])
+      for (const proof of ["totp", "backup-code"]) {
+        const { id, email, browser } = await somebody();
+        const factor = (path: string, body: object, by = browser) =>
+          by.send<{ totpURI: string; backupCodes: string[]; error?: { code: string } }>(
+            "POST",
+            `/auth/two-factor/${path}`,
+            body,
+            elsewhere().headers,
+          );
+        const { totpURI, backupCodes } = (await factor("enable", { password: PASSWORD })).json;
+        await factor("verify-totp", { code: codeOf(totpURI) });
+        const thief = new Browser(gateway.url);
+        expect((await signIn(thief, email, PASSWORD)).status).toBe(200);
+        if (way === "link") expect(await reset(await linkFor(id), FIRST)).toBe(200);
+        else await browser.app("POST /profile/password", {}, { current: PASSWORD, next: FIRST });
+        const code = (): string => (proof === "totp" ? nextCodeOf(totpURI) : (backupCodes.pop() ?? ""));
+        const { status, json } = await factor(`verify-${proof}`, { code: code() }, thief);
+        expect([way, proof, status, json.error?.code]).toEqual([way, proof, 401, "not_signed_in"]);
+        expect((await thief.app("GET /session")).person).toBeNull();
+        expect((await signIn(thief, email, FIRST)).status).toBe(200);
+        if (proof === "totp") continue; // of this half minute it was used
+        expect((await factor(`verify-${proof}`, { code: code() }, thief)).status).toBe(200);
+        expect((await thief.app("GET /session")).person?.id).toBe(id);
+      }
   });
 
   test("a session is told so often that the current password is wrong, from however many addresses, and keeps no other out", async () => {

@@ -1,10 +1,40 @@
 // Accounts in somebody else's name: whoever invites sees the link, and an organization's owner can make an account of any address
 // with it. Once its person proves the address, by their company or by a link for a new password, what the other one left opens nothing.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import pg from "pg";
 import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
 import { type Company, startCompany } from "../support/company.ts";
 import { STORES, startGateway, type TestGateway } from "../support/gateway.ts";
+import { Passkey } from "../support/passkey.ts";
 import { codeOf } from "../support/totp.ts";
+import { waitFor } from "../support/wait.ts";
+
+const HELD = 4711;
+
+/** On PostgreSQL: a row of this table that is like this waits for `release` from now on. */
+async function holdRows(databaseUrl: string, table: string, like: string) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(`SELECT pg_advisory_lock(${HELD})`);
+  await client.query(`CREATE OR REPLACE FUNCTION people.held() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_advisory_xact_lock(${HELD}); RETURN NEW; END $$`);
+  await client.query(`CREATE TRIGGER held BEFORE INSERT ON people.${table} FOR EACH ROW
+    WHEN (${like}) EXECUTE FUNCTION people.held()`);
+  const waiting = async (): Promise<boolean> =>
+    (
+      await client.query(
+        `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = ${HELD} AND NOT granted`,
+      )
+    ).rows.length > 0;
+  return {
+    reached: () => waitFor(waiting, `a row of ${table}`),
+    release: async () => {
+      await client.query(`SELECT pg_advisory_unlock(${HELD})`);
+      await client.query(`DROP TRIGGER held ON people.${table}`);
+      await client.end();
+    },
+  };
+}
 
 const THEIRS = "a password of Mallory's";
 
@@ -13,6 +43,7 @@ describe.each(STORES)("on %s", (store) => {
   let gateway: TestGateway;
   let root: Browser;
   let mallory: Browser;
+  let databaseUrl: string;
   let [evil, acme] = ["", ""];
 
   beforeAll(async () => {
@@ -21,6 +52,7 @@ describe.each(STORES)("on %s", (store) => {
       store,
       configure: (config) => {
         const { discoveryUrl } = company;
+        databaseUrl = config.databaseUrl ?? "";
         config.signIn.perMinute = 100;
         config.signIn.oidc = [
           { id: "acme", name: "Acme", discoveryUrl, clientId: "tollgate", clientSecret: "s" },
@@ -108,6 +140,58 @@ describe.each(STORES)("on %s", (store) => {
     ]);
     expect(await personOf(left)).toBeNull();
   });
+
+  test.if(store === "postgres")(
+    "a passkey that was read just before the address is proven opens nothing just after it",
+    async () => {
+      const email = "rita@example.com";
+      const left = await madeByMallory(email);
+      const person = (await left.app("GET /session")).person?.id ?? "";
+      const passkey = new Passkey();
+      await gateway.tamper(
+        `INSERT INTO people.passkey (id, "publicKey", "userId", "credentialID", counter, "deviceType", "backedUp")
+       VALUES ('pky_' || ?1, ?2, ?1, ?3, 0, 'singleDevice', FALSE)`,
+        person,
+        passkey.publicKey,
+        passkey.credentialId,
+      );
+      expect([(await passkey.signIn(left.copy())).status, await personOf(left)]).toEqual([200, email]);
+      const held = await holdRows(databaseUrl, "session", `NEW."userId" = '${person}'`);
+      const thief = new Browser(gateway.url);
+      const late = passkey.signIn(thief);
+      await held.reached();
+      const { link } = await gateway
+        .admin<{ link: string }>("POST", "/people/reset", { person: email, two_factor: false })
+        .then(({ json }) => json);
+      const rita = new Browser(gateway.url);
+      await rita.app("POST /reset", {}, { token: tokenOf(link), password: PASSWORD });
+      await held.release();
+      const { status, json } = await late;
+      expect([status, json.error?.code, await personOf(thief)]).toEqual([401, "not_signed_in", null]);
+      expect((await signIn(PASSWORD, email)).status).toBe(200);
+    },
+  );
+
+  test.if(store === "postgres")(
+    "an account whose address is proven while it is made has no password of its maker",
+    async () => {
+      const email = "sam@example.com";
+      const { link } = await mallory.app(
+        "POST /orgs/{org}/invitations",
+        { org: evil },
+        { email, role: "viewer" },
+      );
+      const held = await holdRows(databaseUrl, "account", `NEW."providerId" = 'credential'`);
+      const thief = new Browser(gateway.url);
+      const account = { name: "Not Mallory", password: THEIRS };
+      const late = thief.try("POST /invitations/accept", {}, { token: tokenOf(link), account });
+      await held.reached();
+      const sam = await byCompany(email);
+      await held.release();
+      expect([(await late).status, await personOf(thief), await personOf(sam)]).toEqual([409, null, email]);
+      expect((await signIn(THEIRS, email)).status).toBe(401);
+    },
+  );
 
   test("whom an operator invited keeps their password beside their company's word", async () => {
     await newMember(root, gateway, { org: acme, role: "viewer", email: "olga@example.com" });

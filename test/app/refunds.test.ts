@@ -1,6 +1,6 @@
 // A refund by an operator: the request by its id, at most what it cost, once per reference, with its reason in the audit log.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Browser, firstOperator } from "../support/browser.ts";
+import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { type Customer, hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
 
 describe.each(STORES)("on %s", (store) => {
@@ -64,5 +64,31 @@ describe.each(STORES)("on %s", (store) => {
     expect(reasons.data.map(({ target, after }) => [target, after])).toEqual([
       ["ticket-1", JSON.stringify({ reason: "wrong model answered" })],
     ]);
+  });
+
+  test("is told of the request itself, with its entry of the ledger, and named in the statement", async () => {
+    const { organizationId: org } = customer;
+    const refunded_usd = printed(charge - 1n);
+    const record = await gateway.admin("GET", `/requests/${request}`);
+    expect(record.json).toMatchObject({ charge_usd: printed(charge), refunded_usd });
+    const viewer = await newMember(root, gateway, { org, role: "viewer", email: "viewer@example.com" });
+    const shown = await viewer.app("GET /orgs/{org}/activity/{request}", { org, request });
+    expect(shown.request).toMatchObject({ charge_usd: printed(charge), refunded_usd });
+    const { data } = await viewer.app("GET /orgs/{org}/activity/{request}/entries", { org, request });
+    expect(data.map(({ kind }) => kind)).toEqual(["hold", "charge", "rest", "refund"]);
+    expect(data.at(-1)).toMatchObject({ amount_usd: refunded_usd, requests: 0 });
+    const { movements } = await root.app("GET /orgs/{org}/billing/statement", { org });
+    expect(movements.map(({ kind, request }) => [kind, request])).toEqual([
+      ["purchase", null],
+      ["refund", request],
+    ]);
+    const { text } = await root.try("GET /orgs/{org}/billing/statement.csv", { org });
+    expect(text).toContain(`operator: ticket-1,,,${request}\r\n`);
+    // What the signature and the chain are held against is the charge alone, as before.
+    const evidence = await gateway.admin<{ entries: { entry: { kind: string } }[] }>(
+      "GET",
+      `/requests/${request}/evidence`,
+    );
+    expect(evidence.json.entries.map(({ entry }) => entry.kind)).toEqual(["hold", "charge", "rest"]);
   });
 });

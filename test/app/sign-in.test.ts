@@ -185,3 +185,21 @@ test("sign-in is throttled per address, with a time to wait", async () => {
   );
   expect(forwarded.status).toBe(429);
 });
+
+test("who was told to wait is told so again without the store being asked, and at that form alone", async () => {
+  const disk = await openDisk({ dataDir: gateway.dataDir, databaseUrl });
+  const browser = new Browser(gateway.url);
+  const tries = async (): Promise<number> => {
+    const table = disk.named("people", "rateLimit");
+    return Number(
+      (await disk.rows("people", `SELECT count(*) AS n FROM ${table} WHERE key LIKE '%/email'`))[0]?.["n"],
+    );
+  };
+  expect((await signIn(browser)).status).toBe(429);
+  expect(await tries()).toBe(1);
+  await disk.rows("people", `DELETE FROM ${disk.named("people", "rateLimit")}`);
+  for (let n = 0; n < 20; n += 1) expect((await signIn(browser)).status).toBe(429);
+  expect(await tries()).toBe(0);
+  expect((await browser.send("GET", "/auth/passkey/generate-authenticate-options")).status).toBe(200);
+  await disk.close();
+});

@@ -169,6 +169,9 @@ describe.each(STORES)("on %s", (store) => {
     expect(names[0]).toBe("Ünïcode (□□) \\ GmbH =1+1");
     expect(names.at(-1)).toStartWith("□ stands for a sign");
     expect(texts).toContain(statement.head?.hash ?? "");
+    const refund = statement.movements.find(({ kind }) => kind === "refund");
+    expect(refund?.request).toStartWith("req_");
+    expect(texts).toContain(`of ${refund?.request}`);
   });
 
   test("what a chargeback leaves owed is in the balance, and so is what pays it", async () => {

@@ -3,14 +3,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
+import { today } from "../../dashboard/format/time.ts";
+import { entryKindNames } from "../../dashboard/components/entry-kinds.ts";
 import { dialogTexts } from "../../dashboard/components/texts.ts";
 import { activityTexts } from "../../dashboard/pages/activity/texts.ts";
+import { statementTexts } from "../../dashboard/pages/billing/statement-texts.ts";
 import { operatorCreditsTexts as words } from "../../dashboard/pages/operator/credits/texts.ts";
 import { FakeStripe } from "../../src/payments/fake-stripe/server.ts";
 import { type Browser, newMember } from "../support/browser.ts";
 import { hello } from "../support/gateway.ts";
 import { reads } from "../support/wait.ts";
-import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
+import { WIDER } from "./fitting.ts";
 import { inspect } from "./inspect.ts";
 
 const WEBHOOK_SECRET = "whsec_of_the_test";
@@ -165,6 +169,11 @@ test("an operator gives back from the request itself, and nobody else is offered
   await member.open(drawer);
   await member.page.getByRole("dialog").getByText(request, { exact: true }).waitFor();
   expect(await member.page.getByRole("button", { name: activityTexts.refund, exact: true }).count()).toBe(0);
+  await member.page.getByText(activityTexts.refunded, { exact: true }).waitFor();
+  await member.page.getByText(activityTexts.afterRefund, { exact: true }).waitFor();
+  await member.page.getByRole("cell", { name: entryKindNames.refund, exact: true }).waitFor();
+  await member.open(`${path.organization(org, "billing")}?statement=${today().slice(0, 7)}`);
+  await member.page.getByRole("region", { name: statementTexts.movements }).getByText(request).waitFor();
   await member.leave();
 });
 
@@ -216,4 +225,16 @@ test("what a payment service told stands there with what came of it", async () =
     await paid.stop();
     await fakeStripe.stop();
   }
+});
+
+test("a long name without blanks pushes no amount off a tablet's screen", async () => {
+  const name = "W".repeat(100);
+  const { id } = await byHand.root.app("POST /operator/organizations", {}, { name });
+  const paid = { org: id, amount_usd: "1000000000", kind: "purchase", reference: "R".repeat(200), reason: "r" };
+  await byHand.root.app("POST /operator/credits", {}, paid);
+  await visitor.resize({ width: 768, height: 1024 });
+  await openCredits("");
+  await visitor.page.getByText(name).waitFor();
+  await reads(() => visitor.page.evaluate<string>(WIDER), ""); // once it has measured itself
+  await visitor.resize(DESKTOP);
 });

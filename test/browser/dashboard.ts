@@ -1,8 +1,8 @@
 // The dashboard in a real Chromium on a real gateway, for one test file: people at browsers of their own, and whatever
 // the browser complains about (console errors, broken policies, exceptions) fails the test that asks for it.
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import axe from "axe-core";
+import type axe from "axe-core";
 import type { Browser as Chromium, BrowserContext, Page } from "playwright-core";
 import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
 import { stateTexts } from "../../dashboard/components/texts.ts";
@@ -19,6 +19,8 @@ export const NARROW = { width: 320, height: 740 };
 
 /** Built once for all tests of this checkout, under the fingerprint of its sources as in any data directory. */
 export const BUILT = join(import.meta.dir, "../../node_modules/.cache/tollgate-dashboard");
+/** Minified, as each page that is loaded compiles it anew: a fifth less to do than with its readable source. */
+const AXE = readFileSync(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir), "utf8");
 /** What axe looks for: all of it, or what another scheme can break in the same page. */
 const RULES = {
   all: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
@@ -239,7 +241,7 @@ export class Visitor {
 
   /** What axe finds, as one line each; nothing is the only good answer. */
   async axe(rules: keyof typeof RULES = "all"): Promise<string[]> {
-    if (!(await this.page.evaluate<boolean>(`"axe" in window`))) await this.page.evaluate(axe.source);
+    if (!(await this.page.evaluate<boolean>(`"axe" in window`))) await this.page.evaluate(AXE);
     const violations = await this.page.evaluate<axe.Result[]>(
       `axe.run(document, ${JSON.stringify({ runOnly: RULES[rules], resultTypes: ["violations"] })}).then(({ violations }) => violations)`,
     );

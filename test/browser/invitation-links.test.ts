@@ -5,7 +5,7 @@ import { path } from "../../dashboard/path-builder.ts";
 import { invitationTexts as words } from "../../dashboard/pages/invitation/texts.ts";
 import { signInTexts } from "../../dashboard/pages/sign-in/texts.ts";
 import { newMember, PASSWORD } from "../support/browser.ts";
-import { type Dashboard, startDashboard } from "./dashboard.ts";
+import { type Dashboard, DESKTOP, NARROW, startDashboard } from "./dashboard.ts";
 
 const EMAIL = "ida@example.com";
 
@@ -37,6 +37,11 @@ test("a link that was replaced, then the new one in the same tab, then the sign-
   const link = await invite();
   await page.goto(link.replace(/token=.*/, "token=of_nobody"));
   await page.getByRole("alert").waitFor();
+  // Who joined by it before comes in all the same.
+  await page.getByRole("link", { name: words.home }).click();
+  await page.waitForURL((url) => url.pathname === path.signIn());
+  await page.goto(link.replace(/token=.*/, "token=of_nobody"));
+  await page.getByRole("alert").waitFor();
   await page.goto(link); // only the fragment changes: nothing is loaded anew
   await page.getByText(words.lead("Third", "viewer")).waitFor();
   await page.getByRole("link", { name: words.signIn }).click();
@@ -47,4 +52,23 @@ test("a link that was replaced, then the new one in the same tab, then the sign-
   await page.getByRole("button", { name: signInTexts.submit, exact: true }).click();
   await page.getByRole("button", { name: words.accept }).click();
   await page.waitForURL((url) => url.pathname === path.organization(third, "overview"));
+});
+
+test("a long name without blanks stays on the card", async () => {
+  const { root } = dashboard;
+  const name = "W".repeat(100);
+  const { id: org } = await root.app("POST /operator/organizations", {}, { name });
+  const email = "jo@example.com";
+  const { link } = await root.app(
+    "POST /operator/organizations/{org}/invitations",
+    { org },
+    { email, role: "viewer" },
+  );
+  const visitor = await dashboard.visitor();
+  for (const size of [DESKTOP, NARROW]) {
+    await visitor.resize(size);
+    await visitor.page.goto(link ?? "");
+    await visitor.page.getByText(words.lead(name, "viewer")).waitFor();
+    expect(await visitor.overflow()).toBeLessThanOrEqual(0);
+  }
 });

@@ -178,9 +178,19 @@ test("days of one's own are days in UTC: today's use is in today, not in yesterd
   expect(await visitor.overflow()).toBeLessThanOrEqual(0);
   await visitor.resize(DESKTOP);
   await page.getByRole("combobox", { name: windowTexts.label }).click();
-  await page.getByRole("option", { name: windowTexts.last }).click();
+  await page.getByRole("option", { name: windowTexts.named.last }).click();
   const [month = ""] = lastMonths(2).slice(1);
   await page.waitForURL(new RegExp(`from=${month}-01&to=${today().slice(0, 7)}-01`));
+  const time = page.getByRole("combobox", { name: windowTexts.label });
+  await time.click();
+  await page.getByRole("option", { name: windowTexts.named.yesterday }).click();
+  await page.waitForURL(new RegExp(`from=${day(-1)}&to=${day(0)}`));
+  expect(await time.inputValue()).toBe(windowTexts.named.yesterday);
+  await page.getByText(words.empty).waitFor();
+  await time.click();
+  await page.getByRole("option", { name: windowTexts.named.today }).click();
+  await page.waitForURL(new RegExp(`from=${day(0)}&to=${day(1)}`));
+  await table.getByRole("link", { name: "plain-1" }).waitFor();
   expect(visitor.complained()).toEqual([]);
 });
 

@@ -99,3 +99,86 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  "a gateway of release keys that sells nothing says so and what to do, and so does one that was never backed up",
+  async () => {
+    const at = mkdtempSync(join(tmpdir(), "tollgate-doctor-real-"));
+    const { DATABASE_URL: _, TOLLGATE_DATA_DIR: __, ...env } = process.env;
+    const run = (...args: string[]) => runToEnd(PROGRAM, args, { cwd: at, env });
+    const doctor = async () => {
+      const { findings, next } = JSON.parse((await run("doctor", "--json")).out) as {
+        findings: { check: string; state: string; found: string; next: string | null }[];
+        next: string;
+      };
+      const of = (check: string) => findings.find((finding) => finding.check === check);
+      return { routes: of("routes"), backup: of("backup"), next };
+    };
+    await run("release", "keygen", "--out", "keys");
+    const settings = { trust: { release_keys: ["./keys/release.public.jwk"] }, listen: { port: 0 } };
+    writeFileSync(join(at, "tollgate.yaml"), JSON.stringify({ ...settings, providers: [SIMULATOR] }));
+    expect(await doctor()).toEqual({ routes: undefined, backup: undefined, next: "./tollgate serve" });
+    const real = serveProcess({ folder: at });
+    try {
+      await waitFor(async () => existsSync(join(at, "data/operator.json")), "a gateway");
+      expect(await doctor()).toEqual({
+        routes: { check: "routes", state: "note", found: "none: no model is served", next: PUBLISH },
+        backup: { check: "backup", state: "note", found: "none was made from here", next: BACK_UP },
+        next: PUBLISH,
+      });
+      await sell(at, run, "2d");
+      expect(await doctor()).toMatchObject({
+        routes: { state: "ok", found: "1 live" },
+        next: "./tollgate --help",
+      });
+      await run("route", "disable", "m@simulator/local", "--yes");
+      expect((await doctor()).routes).toMatchObject({
+        state: "note",
+        found: "1 disabled",
+        next: "./tollgate route list",
+      });
+      expect((await run("db", "backup", "one.sqlite")).code).toBe(0);
+      expect((await doctor()).backup).toMatchObject({ state: "ok", next: null });
+      const file = join(at, "data/last-backup.json");
+      writeFileSync(file, JSON.stringify({ at: "2020-01-01T00:00:00.000Z", bytes: 1 }));
+      expect((await doctor()).backup).toMatchObject({
+        state: "note",
+        found: "the last one is of 2020-01-01T00:00:00.000Z",
+        next: BACK_UP,
+      });
+    } finally {
+      real.child.kill("SIGTERM");
+      expect((await real.ended).stdout).toContain("No model is served yet");
+      rmSync(at, { recursive: true, force: true });
+    }
+  },
+  PATIENCE_MS,
+);
+
+const SIMULATOR = { name: "simulator", kind: "simulator" };
+const PUBLISH = "Sign a release and publish it: docs/releases.md, From nothing to a served model.";
+const BACK_UP = "./tollgate db backup FILE, and keep a copy of data.key apart from it.";
+
+async function sell(
+  folder: string,
+  run: (...args: string[]) => Promise<unknown>,
+  ends: string,
+): Promise<void> {
+  const manifest = {
+    model: "m",
+    provider: "simulator",
+    upstream_model: "sim-plain-1",
+    region: "local",
+    version: 1,
+    tier: "standard",
+    requires_paid: false,
+    context_window: 131_072,
+    max_output_tokens: 8192,
+    default_output_tokens: 1024,
+    pricing: { currency: "USD", input_per_million: "1", output_per_million: "2", request_minimum: "0" },
+    tokenizer: "o200k_base",
+  };
+  writeFileSync(join(folder, "m.yaml"), JSON.stringify(manifest));
+  await run("release", "sign", "m.yaml", "--key", "keys/release.private.jwk", "--expires-in", ends);
+  await run("release", "publish", "m.jws");
+}

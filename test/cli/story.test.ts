@@ -137,6 +137,8 @@ test("a request is refunded once per reference, and never more than it cost", as
   expect(refunded.refunded).toBe(true);
   expect(Number(refunded.balance_usd)).toBeCloseTo(Number(before.available_usd) + Number(usd), 9);
   expect(await json(...refund)).toMatchObject({ refunded: false, balance_usd: refunded.balance_usd });
+  const shown = await run("request", "show", request);
+  expect(shown.out).toMatch(new RegExp(`^refunded +\\$${Number(usd)}$`, "m"));
   const more = await run("credits", "refund", request, "--usd", "0.01", "--json");
   expect([more.code, more.out]).toEqual([1, expect.stringContaining('"conflict"')]);
   const nobody = await run("credits", "refund", "req_0", "--usd", "0.01", "--json");
@@ -272,7 +274,12 @@ test("a research entitlement from request to revocation, by two persons", async 
   expect((await chat(researcher.secret, "base-research-1")).status).toBe(200);
   expect(await json("entitlement", "revoke", id)).toMatchObject({ status: "revoked" });
   expect((await chat(researcher.secret, "base-research-1")).status).toBe(403);
-  expect((await json<{ data: object[] }>("entitlement", "list", "--org", org)).data).toHaveLength(1);
+  const { data } = await json<{ data: { requested_by: string }[] }>("entitlement", "list", "--org", org);
+  expect(data).toHaveLength(1);
+  // Who may not decide it is named where the refusal says so.
+  const listed = (await run("entitlement", "list", "--org", org)).out;
+  expect(listed).toMatch(/^ID .* ASKED BY .*EXPIRES/);
+  expect(listed).toContain(data[0]?.requested_by ?? "nobody");
 });
 
 test("routes are listed, disabled and enabled", async () => {

@@ -1,11 +1,10 @@
 // Sockets that are kept alive behind an answer: whatever was asked, they are closed after the idle time, and none before its
 // answer is whole (wire.md §6, hardening.md S18). Bun counts in steps of four seconds.
-import type { Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { loadConfig } from "../../src/config/config.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { MODELS, PLAIN, VECTORS } from "../support/models.ts";
-import { openSocket } from "../support/raw.ts";
+import { Kept } from "../support/kept.ts";
 import { waitFor } from "../support/wait.ts";
 
 /** One step. */
@@ -27,35 +26,6 @@ beforeAll(async () => {
   customer = await gateway.customer();
 });
 afterAll(() => gateway.stop());
-
-class Kept {
-  closed = false;
-  text = "";
-  private readonly socket: Socket;
-
-  constructor(url: string) {
-    this.socket = openSocket(url);
-    this.socket.on("close", () => (this.closed = true));
-    this.socket.on("data", (bytes) => (this.text += bytes.toString("latin1")));
-  }
-
-  ask(target: string, body: unknown = null, ...headers: string[]): void {
-    const text = body === null ? "" : JSON.stringify(body);
-    const length = body === null ? [] : ["Content-Type: application/json", `Content-Length: ${text.length}`];
-    this.socket.write(
-      `${[`${target} HTTP/1.1`, "Host: x", ...headers, ...length].join("\r\n")}\r\n\r\n${text}`,
-    );
-  }
-
-  /** Waits for so many answers, or for the last part of a chunked one. */
-  async answered(answers = 1): Promise<string> {
-    const whole = (): boolean =>
-      this.text.split("HTTP/1.1 ").length > answers &&
-      (!/transfer-encoding: chunked/i.test(this.text) || this.text.endsWith("0\r\n\r\n"));
-    await waitFor(async () => this.closed || whole(), "an answer");
-    return this.text;
-  }
-}
 
 const CHAT = "POST /v1/chat/completions";
 const bearer = (): string => `Authorization: Bearer ${customer.secret}`;

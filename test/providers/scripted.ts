@@ -133,7 +133,7 @@ function configure(config: Config, host: string, { openAfter, silenceMs }: Scrip
     });
   };
   const spoken = { ...usual.own, api_key: "key" };
-  add("openai", usual.kind, "/v1", spoken);
+  add("openai", usual.kind, "/v1", { ...spoken, dialect: { ...DIALECTS.openai, responses: false } });
   add("responses", usual.kind, "/v1", { ...spoken, dialect: { ...DIALECTS.openai, responses: true } });
   add("claude", anthropic, "/v1", { envelope: "direct", api_key: "key", models: {} });
   add("gemini", google, "/v1beta", { envelope: "direct", api_key: "key" });

@@ -105,6 +105,12 @@ export async function firstOperator(gateway: TestGateway, email = "root@example.
   return browser;
 }
 
+/** Signs in once more, as who has been signed in for too long has to. */
+export async function signInAgain(browser: Browser, email = "root@example.com"): Promise<void> {
+  const { status, text } = await browser.send("POST", "/auth/sign-in/email", { email, password: PASSWORD });
+  if (status !== 200) throw new Error(`signing in again: ${status} ${text}`);
+}
+
 export const tokenOf = (link: string | null): string => link?.split("#token=")[1] ?? "no link";
 
 /** A new person with this role in the organization, signed in. */

@@ -11,7 +11,14 @@ type ActivityRow = Row<"GET /orgs/{org}/activity">;
 type RequestDetail = Answer<"GET /orgs/{org}/activity/{request}">;
 type Request = NonNullable<RequestDetail["request"]>;
 
-export const Arithmetic = ({ of }: { of: NonNullable<RequestDetail["arithmetic"]> }) => (
+export const Arithmetic = ({
+  of,
+  refunded,
+}: {
+  of: NonNullable<RequestDetail["arithmetic"]>;
+  /** Given back after it was charged. */
+  refunded: string;
+}) => (
   <Part title={words.cost}>
     <Table fz="sm" withRowBorders={false} verticalSpacing={2}>
       <Table.Tbody>
@@ -28,6 +35,7 @@ export const Arithmetic = ({ of }: { of: NonNullable<RequestDetail["arithmetic"]
         <Sum label={words.held} usd={of.hold_usd} />
         <Sum label={words.returned} usd={of.returned_usd} />
         {!isZero(of.variance_usd) && <Sum label={words.variance} usd={of.variance_usd} />}
+        <GivenBack of={of} refunded={refunded} />
       </Table.Tbody>
     </Table>
     <Text size="xs" c="dimmed">
@@ -35,6 +43,15 @@ export const Arithmetic = ({ of }: { of: NonNullable<RequestDetail["arithmetic"]
     </Text>
   </Part>
 );
+
+/** What of a charge was refunded, and what is left of it. */
+const GivenBack = ({ of: { charge_usd }, refunded }: { of: { charge_usd: string }; refunded: string }) =>
+  !isZero(refunded) && (
+    <>
+      <Sum label={words.refunded} usd={refunded} />
+      <Sum label={words.afterRefund} usd={subMoney(charge_usd, refunded)} strong />
+    </>
+  );
 
 /** Without any usage there is no price to work out: what was held, and where it is now. */
 export const Held = ({ of }: { of: Request }) => (
@@ -47,6 +64,7 @@ export const Held = ({ of }: { of: Request }) => (
             <Sum label={words.charged} usd={of.charge_usd} strong />
             <Sum label={words.returned} usd={subMoney(of.hold_usd, of.charge_usd)} />
             {!isZero(of.variance_usd) && <Sum label={words.variance} usd={of.variance_usd} />}
+            <GivenBack of={of} refunded={of.refunded_usd} />
           </>
         )}
       </Table.Tbody>

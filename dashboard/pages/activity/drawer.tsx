@@ -82,7 +82,9 @@ function Detail({ org, request }: { org: string; request: string }) {
           <SendAgain of={found.row} />
           {found.row.code !== null && <Refused of={found} />}
           <Refund of={found.row} />
-          {found.arithmetic !== null && <Arithmetic of={found.arithmetic} />}
+          {found.arithmetic !== null && (
+            <Arithmetic of={found.arithmetic} refunded={found.request?.refunded_usd ?? "0"} />
+          )}
           {found.arithmetic === null && found.request !== null && <Held of={found.request} />}
           {found.request === null && <AskedFor of={found.row} />}
           {found.request !== null && <LedgerPart key={request} org={org} of={found.request} />}

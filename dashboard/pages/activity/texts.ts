@@ -126,6 +126,8 @@ export const activityTexts = {
   held: "Held before dispatch",
   returned: "Returned",
   variance: "Above the hold, paid by the platform",
+  refunded: "Refunded later",
+  afterRefund: "Left after the refund",
   stillHeld: "Held until the request ends; what is not needed comes back then.",
   nothingUsed: "No usage was counted for it.",
   happened: (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`,

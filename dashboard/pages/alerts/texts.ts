@@ -43,7 +43,7 @@ export const alertsTexts = {
   kinds: { webhook: "Webhook", mail: "Mail", dashboard: "This page" },
   keyLimitOf: (name: string, value: string) => `${name} has used ${value} of its limit`,
   conditions: {
-    balance_below: (value: string) => `available credits fall below ${value}`,
+    balance_below: (value: string) => `the balance falls below ${value}`,
     days_left_below: (value: string) => `credits last less than ${counted(value, "day")}`,
     key_limit: (value: string) => `a key has used ${value} of its limit`,
     spend_per_day: (value: string) => `spend of a day passes ${value}`,

@@ -5,18 +5,22 @@ import { useQuery } from "@tanstack/react-query";
 import { read } from "../../api/read.ts";
 import { type Answer, addressOf } from "../../api/routes.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { ExactMoney } from "../../components/figures.tsx";
-import { FileLink } from "../../components/link.tsx";
+import { entryKindNames } from "../../components/entry-kinds.ts";
+import { ExactMoney, Time } from "../../components/figures.tsx";
+import { FileLink, Link } from "../../components/link.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded, Loading } from "../../components/states.tsx";
 import { month as monthFilter, useFilters } from "../../filters.ts";
 import { formatCount } from "../../format/count.ts";
 import { isZero } from "../../format/money.ts";
 import { formatMonth, lastMonths, monthWindow, MONTHS_OFFERED } from "../../format/month.ts";
+import { path } from "../../path-builder.ts";
+import { referenceWords } from "./reference-words.ts";
 import { statementTexts as words } from "./statement-texts.ts";
 
 type StatementOfMonth = Answer<"GET /orgs/{org}/billing/statement">;
 type Charge = StatementOfMonth["charges"][number];
+type Movement = StatementOfMonth["movements"][number];
 
 const SHAPE = { statement: monthFilter };
 
@@ -69,6 +73,20 @@ function Shown({ org, month, onClose }: { org: string; month: string; onClose: (
               </Button>
             </Group>
             <Sums of={of} />
+            {of.movements.length > 0 && (
+              <DataTable
+                label={words.movements}
+                rows={of.movements}
+                rowKey={({ kind, source, reference }) => `${kind} ${source} ${reference}`}
+                columns={movementColumns(org)}
+              />
+            )}
+            {of.other_movements !== null && (
+              <Text size="sm">
+                {words.others(formatCount(of.other_movements.rows))}{" "}
+                <ExactMoney usd={of.other_movements.amount_usd} />
+              </Text>
+            )}
             {of.charges.length > 0 && (
               <DataTable
                 label={words.charges}
@@ -147,6 +165,40 @@ const Line = ({
     </Table.Td>
   </Table.Tr>
 );
+
+/** What came and went beside charges; of a refund the request that it gave back. */
+const movementColumns = (org: string): Column<Movement>[] => [
+  { title: words.at, cell: ({ at }) => <Time at={at} /> },
+  { title: words.kind, always: true, cell: ({ kind }) => entryKindNames[kind] },
+  {
+    title: words.reference,
+    wider: true,
+    cell: ({ kind, source, reference, request }) => (
+      <>
+        <span className="name">{referenceWords(kind, `${source}: ${reference}`)}</span>
+        {request !== null && (
+          <Text size="xs" c="dimmed">
+            {words.of}{" "}
+            <Link
+              to={path.organization(org, "activity")}
+              search={{ req: request }}
+              size="xs"
+              className="name"
+            >
+              {request}
+            </Link>
+          </Text>
+        )}
+      </>
+    ),
+  },
+  {
+    title: words.amount,
+    always: true,
+    figures: true,
+    cell: ({ amount_usd }) => <ExactMoney usd={amount_usd} />,
+  },
+];
 
 const COLUMNS: Column<Charge>[] = [
   { title: words.model, always: true, cell: ({ model }) => <span className="name">{model}</span> },

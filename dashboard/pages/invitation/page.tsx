@@ -8,7 +8,7 @@ import { queryClient } from "../../api/query-client.ts";
 import { visitQuery } from "../../api/session.ts";
 import { AccountForm } from "../../components/account-form.tsx";
 import { Front } from "../../components/front.tsx";
-import { ButtonLink } from "../../components/link.tsx";
+import { ButtonLink, Link } from "../../components/link.tsx";
 import { Failure, Loaded } from "../../components/states.tsx";
 import { useLinkToken } from "../../one-time-link.ts";
 import { path } from "../../path-builder.ts";
@@ -27,7 +27,12 @@ export function InvitationPage() {
 
 function Invited({ token }: { token: string }) {
   const invitation = useQuery({ ...ask("POST /invitations/show", {}, { token }), gcTime: 0 });
-  return <Loaded query={invitation}>{(of) => <Join key={token} token={token} of={of} />}</Loaded>;
+  return (
+    <>
+      <Loaded query={invitation}>{(of) => <Join key={token} token={token} of={of} />}</Loaded>
+      {invitation.isError && <Link to={path.home()}>{words.home}</Link>}
+    </>
+  );
 }
 
 function Join({ token, of }: { token: string; of: InvitationPreview }) {
@@ -45,7 +50,7 @@ function Join({ token, of }: { token: string; of: InvitationPreview }) {
   const mine = visit.data?.person?.email.toLowerCase() === of.email.toLowerCase();
   return (
     <Stack gap="md">
-      <Text>{words.lead(of.org_name, of.role)}</Text>
+      <Text className="name">{words.lead(of.org_name, of.role)}</Text>
       {mine ? (
         <>
           {join.error !== null && <Failure error={join.error} />}

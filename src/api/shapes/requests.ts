@@ -103,6 +103,7 @@ export const requestSchema = z
     month: z.string(),
     hold_usd: usd,
     charge_usd: usd,
+    refunded_usd: usd.describe("Given back of it later; receipt and usage keep the charge."),
     variance_usd: usd.describe("Price of what was used beyond the charge; the platform pays it."),
     bounds: z.object({ prompt_tokens: count, output_tokens: count }),
     usage: z

@@ -14,6 +14,7 @@ const movement = z.object({
   amount_usd: usd.describe("Signed by what it does to the balance."),
   source: z.string(),
   reference: z.string(),
+  request: z.string().nullable().describe("The request that a refund gave back; else null."),
 });
 
 const charges = z.object({

@@ -1,15 +1,14 @@
 // The door of the API, one for both ways in: who an endpoint says may call it is decided here, before anything of it runs. A
 // session comes by its cookie, a management key as an operator; what a stranger asks about does not exist.
-import { HOUR_MS } from "../../domain/durations.ts";
 import type { Caller, PersonCaller, Who } from "../../api/endpoint.ts";
 import type { Actor } from "../../domain/actor.ts";
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import { ACTIONS, type Action, allowance, type Standing } from "../../domain/roles.ts";
+import { tooOld } from "../../people/fresh.ts";
 import type { SignedIn } from "../../people/people.ts";
 
-/** Changes of money, keys and people ask for a sign-in that is not older (dashboard.md §8). */
-const FRESH_MS = 12 * HOUR_MS;
+/** Changes of money, keys and people ask for a sign-in that is not too old (dashboard.md §8). */
 const DELICATE = new Set<Action>([
   "keys.change",
   "limits.change",
@@ -54,7 +53,7 @@ export async function admit(identity: Identity | null, asked: Asked): Promise<Ca
   });
   const best = allowed.find((row) => row.allowance === "all") ?? allowed[0];
   if (best === undefined) throw roleRefusal(who, await identity.holders(organizationId, who));
-  if (changes && DELICATE.has(who) && signedIn !== null) assertFresh(signedIn);
+  if (changes && DELICATE.has(who) && signedIn?.session.fresh === false) throw tooOld();
   return { ...known, ...best };
 }
 
@@ -69,14 +68,6 @@ export async function stillAdmitted(
     if (error instanceof OperatorRefusal || error instanceof Refusal) return false;
     throw error;
   }
-}
-
-function assertFresh({ session }: SignedIn): void {
-  if (Date.now() - session.createdAtMs <= FRESH_MS) return;
-  throw new OperatorRefusal(
-    "sign_in_again",
-    "Your sign-in is older than 12 hours. Sign in again, then repeat this.",
-  );
 }
 
 const notSignedIn = (): OperatorRefusal =>

@@ -1,9 +1,10 @@
 // Steps 1 and 2 of money.md §7: does this key exist, is it the very key, was it revoked or paused, is its time over. Digests are compared in
 // constant time over their full length, for an unknown key too, so that unknown and wrong look alike (hardening S3).
 import { timingSafeEqual } from "node:crypto";
+import { invalidApiKey } from "../../domain/key-refusals.ts";
 import type { Refusal } from "../../domain/refusals.ts";
 import type { Credential } from "../../domain/credential.ts";
-import { apiKeyExpired, apiKeyPaused, apiKeyRevoked, invalidApiKey } from "./policy-refusals.ts";
+import { apiKeyExpired, apiKeyPaused, apiKeyRevoked } from "./policy-refusals.ts";
 import type { KeyRow } from "../rows.ts";
 
 const NO_DIGEST = new Uint8Array(32);

@@ -7,14 +7,6 @@ import { printTime } from "../../domain/print.ts";
 import { LIMIT_NAMES, type LimitedSpan } from "../key-spans.ts";
 import type { BalanceRow, RouteRow } from "../rows.ts";
 
-/** Unknown key and wrong secret look alike. */
-export const invalidApiKey = (): Refusal =>
-  new Refusal(
-    "invalid_api_key",
-    "Incorrect API key provided. Send a valid key as `Authorization: Bearer gw_sk_...`; keys are made in the dashboard.",
-    { headers: { "www-authenticate": "Bearer" } },
-  );
-
 export const apiKeyRevoked = (): Refusal =>
   new Refusal("api_key_revoked", "This API key was revoked and cannot be restored. Use another key.", {
     headers: { "www-authenticate": "Bearer" },

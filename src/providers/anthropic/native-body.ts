@@ -53,6 +53,7 @@ export function nativeClaudeBody(draft: CallDraft, native: NativeBody, dialect: 
   const demands = tools !== undefined || request.responseFormat !== null;
   return {
     native: true,
+    places: said.turns.places,
     headers: betas.names.length === 0 ? {} : { [BETA_HEADER]: betas.names.join(",") },
     size: {
       bytes: bytes + bytesOfEnd(thoughts),

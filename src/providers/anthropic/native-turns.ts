@@ -11,6 +11,8 @@ export interface NativeTurns {
   messages: unknown[];
   /** Names of the tools that were called. */
   called: ReadonlySet<string>;
+  /** Every block stands where its caller wrote it. */
+  places: boolean;
   /** The running round of tools does not begin with a thought: some models may not think in it then. */
   lost: boolean;
 }
@@ -35,8 +37,14 @@ export function nativeTurns(
     if (blocks.length === 0) return [];
     return [blocks === content ? message : { ...message, content: blocks }];
   });
-  return { messages: turns, called: calls.names, lost: roundWithoutThought(turns) };
+  const places =
+    turns.length === messages.length && turns.every((turn, at) => countOf(turn) === countOf(messages[at]));
+  return { messages: turns, called: calls.names, places, lost: roundWithoutThought(turns) };
 }
+
+/** Null where it holds a text. */
+const countOf = (message: unknown): number | null =>
+  isJsonObject(message) && Array.isArray(message["content"]) ? message["content"].length : null;
 
 /** The same list where nothing in it changes. Null takes a block away. */
 function changed(content: unknown[], of: (block: unknown) => unknown): unknown[] {

@@ -16,7 +16,6 @@ const MEANS: Record<string, FailureCause> = {
 
 /** The caller's name for a field of ours. */
 const FIELDS: Record<string, string> = {
-  system: "messages",
   stop_sequences: "stop",
   metadata: "user",
   input_schema: "tools",
@@ -34,13 +33,19 @@ export function claudeError(body: unknown): UpstreamError {
   const error = isJsonObject(body) && isJsonObject(body["error"]) ? body["error"] : {};
   const type = typeof error["type"] === "string" ? error["type"] : "";
   const cause = OURS_SPENT.test(told.message) ? "quota" : MEANS[type];
-  return { ...told, param: told.param ?? paramOf(told.message), ...(cause !== undefined && { cause }) };
+  const [place] = PATH.exec(told.message) ?? [];
+  return {
+    ...told,
+    param: told.param ?? paramOf(told.message),
+    ...(place !== undefined && { place: place.slice(0, -": ".length) }),
+    ...(cause !== undefined && { cause }),
+  };
 }
 
 /** A limit that our own account has set itself, told as an invalid request. */
 const OURS_SPENT = /^you have reached your specified (workspace )?api usage limits/i;
 
-/** `messages.3.content.0.text: …` begins with the field that it is about; places in it are ours and not the caller's. */
+/** `messages.3.content.0.text: …` begins with the field that it is about; places in it are the caller's only where the body is. */
 function paramOf(message: string): string | null {
   const [, name = "", within = ""] = PATH.exec(message) ?? [];
   if (name === "") return null;

@@ -242,7 +242,8 @@ describe("errors", () => {
       ).param;
     expect(at("inferenceConfig.temperature")).toBe("temperature");
     expect(at("inferenceConfig.topP")).toBe("top_p");
-    expect(at("inferenceConfig.maxTokens")).toBeNull();
+    expect(at("inferenceConfig.maxTokens")).toBe("max_tokens");
+    expect(at("inferenceConfig.futureSetting")).toBeNull();
     expect(at("toolConfig.tools.1.member.toolSpec.name")).toBe("tools");
     expect(
       readRefusal('{"__type":"com.amazon.coral.service#UnrecognizedClientException","Message":"m"}'),

@@ -1,7 +1,7 @@
 // One request to whoever lends us a proof: bounded in time and bytes, to the configured host alone, no redirect, no proxy. What
 // it refuses with is kept without what was sent there.
 import { inflated } from "../../lib/inflated.ts";
-import { Failure, type FailureCause } from "../failure.ts";
+import { Failure, type FailureCause, noConnection } from "../failure.ts";
 import { readBounded } from "../http/call.ts";
 import { fitToShow } from "../http/words.ts";
 
@@ -50,7 +50,8 @@ export async function askLender(
   } catch (error) {
     if (error instanceof Failure) throw late() ?? unavailable(from, `broke off: ${error.message}`);
     const code = error instanceof Error && "code" in error ? String(error.code) : "no code";
-    throw late() ?? unavailable(from, `did not answer (${code})`, "connect");
+    const { reason } = noConnection(code);
+    throw late() ?? unavailable(from, `did not answer (${code})`, reason);
   }
 }
 

@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { isJsonObject } from "../../domain/read-value.ts";
-import { Failure } from "../failure.ts";
+import { wantIn } from "../../lib/shortage.ts";
+import { Failure, type FailureCause } from "../failure.ts";
 import { readJson } from "../http/json.ts";
 import { secretText } from "../setting.ts";
 import { askLender, type Lender, lender, refusedBy, RENEWAL_MS, unavailable } from "./ask.ts";
@@ -181,14 +182,14 @@ const objectIn = (text: string): Record<string, unknown> => {
 
 /** It is written anew while we run. Throws `Failure`, which names the file to operators alone. */
 function tokenIn(path: string): string {
-  const failed = (what: string): Failure =>
-    new Failure("account", "no", `the token file ${path} ${what}`, { words: `the token file ${what}` });
+  const failed = (what: string, reason: FailureCause = "account"): Failure =>
+    new Failure(reason, "no", `the token file ${path} ${what}`, { words: `the token file ${what}` });
   let text: string;
   try {
     text = readFileSync(path, "utf8").trim();
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-    throw failed(`cannot be read (${code})`);
+    throw failed(`cannot be read (${code})`, wantIn(code) === null ? "account" : "shortage");
   }
   if (text.length > 0 && text.length <= 32_768 && /^[\x20-\x7e]+$/.test(text)) return text;
   throw failed("holds no token");

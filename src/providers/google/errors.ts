@@ -65,6 +65,8 @@ const PARAMS: readonly [RegExp, string][] = [
   [/^generation_?config\.stop_?sequences/i, "stop"],
   [/^generation_?config\.candidate_?count$/i, "n"],
   [/^generation_?config\.(response_?(json_?)?schema)/i, "response_format"],
+  [/^generation_?config\.max_?output_?tokens$/i, "max_tokens"],
+  [/^system_?instruction\b/i, "system"],
   [/^(tools|tool_?config)\b/i, "tools"],
 ];
 
@@ -75,8 +77,11 @@ function paramOf(details: readonly Record<string, unknown>[], message: string): 
   const fields = details
     .flatMap(({ fieldViolations: list }) => (Array.isArray(list) ? (list as unknown[]) : []))
     .map((violation) => (isJsonObject(violation) ? violation["field"] : null));
-  const quoted = /\b(?:generation_config|tools|tool_config)[\w.[\]]*/.exec(message)?.[0];
-  for (const field of [...fields, quoted])
+  const quoted = /\b(?:generation_?config|tools|tool_?config|system_?instruction)[\w.[\]]*/i.exec(
+    message,
+  )?.[0];
+  const valued = /^Unable to submit request because it has an? (\w{1,40}) value of /.exec(message)?.[1];
+  for (const field of [...fields, quoted, valued && `generation_config.${valued}`])
     for (const [place, name] of PARAMS) if (typeof field === "string" && place.test(field)) return name;
   return message.startsWith("Penalty is not enabled") ? "presence_penalty" : null;
 }

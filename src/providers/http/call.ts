@@ -1,9 +1,10 @@
 // Exactly one HTTP request to an upstream (wire.md §8.1): configured host, our headers only, no redirect, no proxy, no
 // retry. What fails before the connection stood, or is refused by a complete reply, is proof of non-execution (§8.3).
 import { crashPoint } from "../../lib/crash-point.ts";
+import { wantIn } from "../../lib/shortage.ts";
 import { inflated } from "../../lib/inflated.ts";
 import type { Codec, Outgoing } from "../codec.ts";
-import { Failure } from "../failure.ts";
+import { Failure, noConnection } from "../failure.ts";
 import { type ErrorCodec, failureOfReply } from "./errors.ts";
 import type { AnswerRoom } from "../provider.ts";
 import type { ConnectProbe } from "./probe.ts";
@@ -60,8 +61,9 @@ export async function send(
     reply = inflated(arrived);
   } catch (error) {
     if (timeouts.reason !== null) throw timeouts.reason;
-    connectProbe.suspect();
-    throw failureOfSocket(error);
+    const failure = failureOfSocket(error);
+    if (failure.reason !== "shortage") connectProbe.suspect();
+    throw failure;
   }
   if (body !== undefined) crashPoint("after_request_bytes"); // a probe has no body
   connectProbe.answered();
@@ -186,23 +188,22 @@ async function readCounting(source: BodyReader, fits: (bytes: number) => boolean
 }
 
 /**
- * Codes of Bun's fetch for a connection that never stood: a port that refused, a name that is none, a certificate that was
- * not taken, which is judged before the first byte of the request. No other TLS error is proof: `EPROTO` is called "the
+ * Codes of Bun's fetch for a connection that never stood: a port that refused, a name that is none, no descriptor or port of
+ * our own, a certificate that was not taken, which is judged before the first byte of the request. No other TLS error is proof: `EPROTO` is called "the
  * handshake failed" also when the record behind a written request was broken, and a host that became unreachable may have
  * had the request before. The probe of the next call proves what those cannot.
  */
 const NEVER_CONNECTED =
-  /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|CERT_\w+|(DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERR_TLS_CERT_ALTNAME_INVALID)$/;
+  /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_\w+|EMFILE|ENFILE|EADDRNOTAVAIL|CERT_\w+|(DEPTH_ZERO_)?SELF_SIGNED_CERT\w*|UNABLE_TO_\w+|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|ERR_TLS_CERT_ALTNAME_INVALID)$/;
 
 function failureOfSocket(error: unknown): Failure {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (NEVER_CONNECTED.test(code))
-    return new Failure("connect", "no", `no connection to the upstream (${code})`);
-  return lost(error);
+  return NEVER_CONNECTED.test(code) ? noConnection(code) : lost(error);
 }
 
 /** The socket went away after bytes were written: nobody knows what ran. */
 export function lost(error: unknown): Failure {
   const code = error instanceof Error && "code" in error ? String(error.code) : "no code";
-  return new Failure("broken", "unknown", `the connection to the upstream was lost (${code})`);
+  const reason = wantIn(code) === null ? "broken" : "shortage";
+  return new Failure(reason, "unknown", `the connection to the upstream was lost (${code})`);
 }

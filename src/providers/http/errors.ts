@@ -55,6 +55,7 @@ function wordsOf(error: UpstreamError, secrets: readonly string[]): UpstreamRepl
   return {
     ...(words !== null && { words }),
     ...(error.param !== null && { param: error.param }),
+    ...(error.place !== undefined && { place: error.place }),
     ...(isUnknownField(error) && { unknownField: true }),
   };
 }

@@ -2,7 +2,7 @@
 // timeout, cannot tell "never connected" from "no answer yet", and calls every TLS error a failed handshake, also those
 // after the request was written; a probe can tell, so a dead host is proof of non-execution (money.md §2). Busy
 // providers are not probed: whoever answered lately is there.
-import { Failure } from "../failure.ts";
+import { Failure, noConnection } from "../failure.ts";
 
 /** An answer this fresh makes a probe needless. */
 const FRESH_MS = 10_000;
@@ -107,7 +107,7 @@ export class ConnectProbe {
       return null;
     } catch (error) {
       const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-      return new Failure("connect", "no", `no connection to the upstream (${code})`);
+      return noConnection(code);
     }
   }
 }

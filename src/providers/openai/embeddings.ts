@@ -21,6 +21,7 @@ export const embeddingsBody = (draft: CallDraft, known: readonly string[]): Outg
 
 class EmbeddingsBody implements OutgoingBody {
   readonly native = true;
+  readonly places = true;
   readonly size: PromptSize;
   readonly answerBytes: number;
   readonly ignored: readonly string[];

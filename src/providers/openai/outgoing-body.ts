@@ -28,6 +28,7 @@ export const outgoingBody = (draft: CallDraft, options: BodyOptions): OutgoingBo
   new PrintedBody(draft, options);
 
 class PrintedBody implements OutgoingBody {
+  readonly places: boolean;
   readonly size: PromptSize;
   readonly ignored: readonly string[];
   private readonly request: ChatRequest;
@@ -43,6 +44,7 @@ class PrintedBody implements OutgoingBody {
     const known: readonly string[] = dialect.fields;
     const thinks = effort !== null && effort !== "none";
     this.request = request;
+    this.places = request.native === null;
     this.conversation = conversationFor(request, { family, developer: dialect.developerRole, thinks });
     this.fields = bodyFields(draft, known);
     this.ceilingName = dialect.outputMaximum;

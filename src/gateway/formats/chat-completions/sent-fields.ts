@@ -13,6 +13,7 @@ export function sentFields(request: ChatRequest): ReadonlyMap<string, string> {
   if (request.stop.length > 0) names.push("stop");
   const ceiling = request.maxTokens === null ? [] : ["max_tokens", "max_completion_tokens"];
   return new Map([
+    ["system", "messages"],
     ...names.map((name) => [name, name] as const),
     ...ceiling.map((name) => [name, "max_tokens"] as const),
   ]);

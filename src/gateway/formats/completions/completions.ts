@@ -27,7 +27,7 @@ export const completions: Format = {
     };
   },
   // The one message is the prompt.
-  sentFields: (request) => new Map([...sentFields(request), ["messages", "prompt"]]),
+  sentFields: (request) => new Map([...sentFields(request), ["messages", "prompt"], ["system", "prompt"]]),
   printError: printCompletionError,
   printInterrupted: (refusal, requestId, { gateway, number }) =>
     printEvent(printCompletionError(refusal, requestId, gateway), number),

@@ -6,6 +6,9 @@ import type { Format } from "../format.ts";
 import { printVectors } from "./answer-body.ts";
 import { parseEmbeddingsRequest } from "./parse-embeddings-request.ts";
 
+/** Chosen here, or sent as a hash. */
+const CHANGED: ReadonlySet<string> = new Set(["model", "user"]);
+
 export const embeddings: Format = {
   surface: "embeddings",
   path: "/v1/embeddings",
@@ -24,7 +27,12 @@ export const embeddings: Format = {
       },
     };
   },
-  sentFields: ({ native }) => new Map(Object.keys(native?.body ?? {}).map((name) => [name, name])),
+  sentFields: ({ native }) =>
+    new Map(
+      Object.keys(native?.body ?? {})
+        .filter((name) => !CHANGED.has(name))
+        .map((name) => [name, name]),
+    ),
   printError,
   printInterrupted: (refusal, requestId, { gateway, number }) =>
     printEvent(printError(refusal, requestId, gateway), number),

@@ -1,22 +1,33 @@
 // What a Messages caller calls the fields that go upstream as they were written (wire.md §8.3).
 import type { ChatRequest } from "../../../domain/chat-request.ts";
+import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
 
 /** Providers' names for what this surface calls otherwise. */
-const RENAMED: [string, string][] = [
+const RENAMED: readonly [theirs: string, ours: string][] = [
   ["stop", "stop_sequences"],
-  ["user", "metadata.user_id"],
   ["reasoning_effort", "output_config.effort"],
   ["response_format", "output_config.format"],
   ["max_completion_tokens", "max_tokens"],
   ["parallel_tool_calls", "tool_choice.disable_parallel_tool_use"],
 ];
 
+/** Chosen here, or sent as a hash. */
+const CHANGED: ReadonlySet<string> = new Set(["model", "stream", "metadata"]);
+
 /** By the provider's name for it, the caller's. */
 export function sentInMessages({ native }: ChatRequest): ReadonlyMap<string, string> {
-  const names = Object.keys(native?.body ?? {});
-  const top = new Set(names);
+  const body = native?.body ?? {};
   return new Map([
-    ...names.filter((name) => name !== "model").map((name) => [name, name] as const),
-    ...RENAMED.filter(([, ours]) => top.has(ours.split(".")[0] ?? "")),
+    ["system", "messages"],
+    ...Object.keys(body)
+      .filter((name) => !CHANGED.has(name))
+      .map((name) => [name, name] as const),
+    ...RENAMED.filter(([, ours]) => wrote(body, ours)),
   ]);
+}
+
+function wrote(body: JsonObject, path: string): boolean {
+  let at: unknown = body;
+  for (const step of path.split(".")) at = isJsonObject(at) ? at[step] : undefined;
+  return at !== undefined && at !== null;
 }

@@ -71,6 +71,7 @@ test("what a provider finds wrong is the caller's to mend where the caller wrote
     text: { verbosity: "low", format: { type: "json_object" } },
   });
   expect(Object.fromEntries(sentFieldsOf(request))).toEqual({
+    system: "input",
     messages: "input",
     input: "input",
     top_p: "top_p",

@@ -7,6 +7,7 @@ const CHANGED = new Set(["model", "stream", "store", "user", "safety_identifier"
 
 export function sentFieldsOf(request: ChatRequest): ReadonlyMap<string, string> {
   const sent = new Map([
+    ["system", typeof request.native?.body["instructions"] === "string" ? "instructions" : "input"],
     ["messages", "input"],
     ["input", "input"],
   ]);

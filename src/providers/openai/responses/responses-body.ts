@@ -22,6 +22,7 @@ export function responsesBody(draft: CallDraft, { body }: NativeBody, issuer: st
   const { input, instructions } = priced;
   return {
     native: true,
+    places: !Array.isArray(body["input"]) || lengthOf(fields.input) === body["input"].length,
     size: {
       bytes: Buffer.byteLength(inline ? JSON.stringify(priced) : printed) + CEILING_BYTES,
       messages: (Array.isArray(input) ? input.length : 1) + (instructions === undefined ? 0 : 1),
@@ -77,6 +78,8 @@ function fieldsOf(
   fields.store = false;
   return fields;
 }
+
+const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0);
 
 /** Inline images and files have a flat maximum of their own, so their data weighs nothing; everything else of them does. */
 function withoutData(fields: JsonObject): JsonObject {

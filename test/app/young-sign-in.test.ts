@@ -1,0 +1,48 @@
+// How old a sign-in is, where the clock of the machine is moved: twelve hours are twelve hours of the store's clock, and a
+// sign-in of a time that has not come yet is of no known age.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { Browser, firstOperator, PASSWORD } from "../support/browser.ts";
+import { testClock } from "../support/clock.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { HOUR_MS } from "../support/wait.ts";
+
+const clock = testClock();
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway({ clock });
+  await firstOperator(gateway);
+});
+afterAll(() => gateway.stop());
+
+async function signedIn(): Promise<Browser> {
+  const browser = new Browser(gateway.url);
+  await browser.send("POST", "/auth/sign-in/email", { email: "root@example.com", password: PASSWORD });
+  return browser;
+}
+
+const changes = async (browser: Browser): Promise<number | string> => {
+  const { status, json } = await browser.try("POST /operator/organizations", {}, { name: "Lab" });
+  return status < 400 ? status : json.error.code;
+};
+
+test("after twelve hours it is asked for again, and not before", async () => {
+  const root = await signedIn();
+  clock.pass(12 * HOUR_MS - 60_000);
+  expect(await changes(root)).toBe(201);
+  clock.pass(120_000);
+  expect(await changes(root)).toBe("sign_in_again");
+  expect(await changes(await signedIn())).toBe(201);
+});
+
+test("a clock that is put back does not make it younger, and whoever signs in again goes on", async () => {
+  const root = await signedIn();
+  clock.advance(-10 * HOUR_MS);
+  expect(await changes(root)).toBe("sign_in_again");
+  expect(await changes(await signedIn())).toBe(201);
+});
+
+test("a second put back is nobody's business", async () => {
+  const root = await signedIn();
+  clock.advance(-1_000);
+  expect(await changes(root)).toBe(201);
+});

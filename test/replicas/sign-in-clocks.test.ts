@@ -1,0 +1,81 @@
+// Gateways of one database whose own clocks are half a day apart: how old a sign-in is, is said by the database's clock at all
+// of them, whoever let the person in.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import pg from "pg";
+import { firstRunToken } from "../../src/people/first-run.ts";
+import { sessionSecret } from "../../src/people/store.ts";
+import { readDataKey } from "../../src/store/data-key.ts";
+import { Browser, PASSWORD } from "../support/browser.ts";
+import { type TestDatabase, testPostgres } from "../support/postgres.ts";
+import { ProcessGateway } from "../support/process-gateway.ts";
+import { HOUR_MS } from "../support/wait.ts";
+
+const ORIGIN = "http://localhost:8080";
+const EMAIL = "root@example.com";
+const SKEW_MS = 13 * HOUR_MS;
+const skewed = (ms: number): Record<string, string> => ({
+  DATABASE_URL: database.url,
+  BUN_OPTIONS: `--preload=${join(import.meta.dir, "../support/skewed-clock.ts")}`,
+  TEST_CLOCK_SKEW_MS: String(ms),
+});
+
+let database: TestDatabase;
+let right: ProcessGateway;
+let behind: ProcessGateway;
+let ahead: ProcessGateway;
+let admin: pg.Client;
+beforeAll(async () => {
+  database = await (await testPostgres()).migrated();
+  right = await ProcessGateway.start({ DATABASE_URL: database.url }, `public_url: ${ORIGIN}`);
+  [behind, ahead] = await Promise.all([right.beside(skewed(-SKEW_MS)), right.beside(skewed(SKEW_MS))]);
+  admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  const secret = sessionSecret(readDataKey(join(right.folder, "data"), "existing"));
+  const account = { name: "Root", email: EMAIL, password: PASSWORD };
+  await new Browser(right.url, ORIGIN).app(
+    "POST /welcome",
+    {},
+    { token: firstRunToken(secret, Date.now()), ...account },
+  );
+}, 120_000);
+afterAll(async () => {
+  await admin.end();
+  for (const gateway of [ahead, behind, right]) await gateway.stop();
+  await database.drop();
+});
+
+async function signedInAt(gateway: ProcessGateway): Promise<Browser> {
+  const browser = new Browser(gateway.url, ORIGIN);
+  const answer = await browser.send("POST", "/auth/sign-in/email", { email: EMAIL, password: PASSWORD });
+  expect(answer.status).toBe(200);
+  return browser;
+}
+
+/** What a change that asks for a young sign-in, and the way to a passkey, answer. */
+async function delicate(browser: Browser): Promise<(number | string)[]> {
+  const changed = await browser.try("POST /operator/organizations", {}, { name: "Lab" });
+  const passkey = await browser.send<{ error?: { code: string } }>(
+    "GET",
+    "/auth/passkey/generate-register-options",
+  );
+  return [changed, passkey].map(({ status, json }) => json.error?.code ?? status);
+}
+
+const OLD = ["sign_in_again", "sign_in_again"];
+
+test("who signed in a moment ago, at whichever gateway, may make changes at each of them", async () => {
+  for (const one of [right, behind, ahead]) {
+    const person = await signedInAt(one);
+    for (const other of [right, behind, ahead])
+      expect(await delicate(person.at(other.url))).toEqual([201, 200]);
+  }
+}, 60_000);
+
+test("a sign-in of more than twelve hours ago is too old at each of them", async () => {
+  for (const one of [right, behind, ahead]) {
+    const person = await signedInAt(one);
+    await admin.query(`UPDATE people.session SET "createdAt" = "createdAt" - interval '12 hours 1 minute'`);
+    for (const other of [right, behind, ahead]) expect(await delicate(person.at(other.url))).toEqual(OLD);
+  }
+}, 60_000);
