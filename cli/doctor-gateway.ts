@@ -1,9 +1,16 @@
 // What `doctor` finds out about the gateway that runs: where it is, whether it is ready, and whether it sells anything.
-import type { Config } from "../src/config/config.ts";
 import { type Finding, note, ok } from "./finding.ts";
 import { type DoorOptions, findDoor, openGateway, operatorFile, passByProxy } from "./gateway.ts";
 
-export async function gatewayFindings(config: Config, flags: DoorOptions): Promise<Finding[]> {
+/** What of the configuration says where a gateway would be, and what it would sell. */
+interface Configured {
+  listen: { host: string; port: number };
+  dataDir: string;
+  /** Null: it signs the demo's releases itself. */
+  trust: object | null;
+}
+
+export async function gatewayFindings(config: Configured, flags: DoorOptions): Promise<Finding[]> {
   const gateway = await gatewayFinding(config, flags);
   // A demo signs what it sells by itself.
   if (gateway.state !== "ok" || config.trust === null) return [gateway];
@@ -35,7 +42,7 @@ const PUBLISH = "Sign a release and publish it: docs/releases.md, From nothing t
  * Found as every command finds it: by name, by the file that it wrote into the data directory, and at the address that is
  * configured here. The port of this shell may be another one than that of the gateway's.
  */
-async function gatewayFinding({ listen, dataDir }: Config, { url }: DoorOptions): Promise<Finding> {
+async function gatewayFinding({ listen, dataDir }: Configured, { url }: DoorOptions): Promise<Finding> {
   const file = await operatorFile({ dataDir }).catch(() => null);
   const places: [string | undefined, string][] = [
     [url ?? (process.env["TOLLGATE_URL"] || undefined), "named by --url or TOLLGATE_URL"],

@@ -47,7 +47,8 @@ const lastDayOf = (to: string): string => {
 /** As a person would say it: `7 days`, `1 Nov 00:00:00 UTC – 30 Nov 23:00:00 UTC`. */
 export const windowName = (filters: WindowFilters): string =>
   isOwn(filters)
-    ? (nameOf(filters) ?? [filters.from, filters.to].map((at) => (at === "" ? "…" : formatTime(at))).join(" – "))
+    ? (nameOf(filters) ??
+      [filters.from, filters.to].map((at) => (at === "" ? "…" : formatTime(at))).join(" – "))
     : filters.range === ""
       ? words.all
       : rangeNames[filters.range];

@@ -8,7 +8,7 @@ import { type MailPorts, readRecipient, sendByMail } from "./mail/channel.ts";
 import { Outbox } from "./outbox.ts";
 import type { PostPorts } from "./post.ts";
 import type { Figures } from "./readings.ts";
-import { RuleBook } from "./rule-book.ts";
+import { RuleBook, type Told } from "./rule-book.ts";
 import { newSigningSecret } from "./signature.ts";
 import { readTarget } from "./target.ts";
 import { payloadOf, watchRules } from "./watch.ts";
@@ -51,11 +51,15 @@ export class Alerts {
   async addWebhook(
     organizationId: string,
     { name, target }: { name: string; target: string },
+    told?: (target: string) => Told,
   ): Promise<{ channel: Channel; secret: string }> {
     const secret = newSigningSecret();
     const url = readTarget(target, this.on.to).href;
     const asked = { kind: "webhook", name, target: url, secret } as const;
-    return { channel: await this.rules.addChannel(organizationId, asked, this.on.nowMs()), secret };
+    return {
+      channel: await this.rules.addChannel(organizationId, asked, this.on.nowMs(), told?.(url)),
+      secret,
+    };
   }
 
   /** Whether this gateway sends mail. */
@@ -67,10 +71,11 @@ export class Alerts {
   async addMailbox(
     organizationId: string,
     { name, target }: { name: string; target: string },
+    told?: (target: string) => Told,
   ): Promise<Channel> {
     const address = await readRecipient(target, { organizationId, mail: this.on.mail });
     const asked = { kind: "mail", name, target: address, secret: null } as const;
-    return this.rules.addChannel(organizationId, asked, this.on.nowMs());
+    return this.rules.addChannel(organizationId, asked, this.on.nowMs(), told?.(address));
   }
 
   /** A message that says that it is one; delivered like any other. */

@@ -4,7 +4,16 @@ import type { NanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { readable } from "../ledger/unreadable.ts";
 import { openText, sealText } from "../lib/seal.ts";
-import { moneyOf, numberOf, orNull, type Sql, type SqlRow, statement, textOf } from "../store/sql.ts";
+import {
+  moneyOf,
+  numberOf,
+  orNull,
+  type Sql,
+  type SqlRow,
+  type Statement,
+  statement,
+  textOf,
+} from "../store/sql.ts";
 import type { Channel, Condition, Rule } from "./alert.ts";
 
 export type RuleTerms = Condition & { channels: string[]; enabled: boolean };
@@ -12,15 +21,24 @@ export type RuleTerms = Condition & { channels: string[]; enabled: boolean };
 const WITH_FIRING = `SELECT *, EXISTS (SELECT 1 FROM alert_state WHERE alert_state.rule_id = alert_rule.rule_id) AS firing
   FROM alert_rule`;
 
+/** What is written with a change of the rule or channel of this id, and only with it: its line of the audit log. */
+export type Told = (id: string) => readonly Statement[];
+const TOLD_NOBODY: Told = () => [];
+
 export class RuleBook {
   constructor(
     private readonly sql: Sql,
     private readonly dataKey: Uint8Array,
   ) {}
 
-  async add(organizationId: string, terms: RuleTerms, nowMs: number): Promise<Rule> {
+  async add(
+    organizationId: string,
+    terms: RuleTerms,
+    nowMs: number,
+    told: Told = TOLD_NOBODY,
+  ): Promise<Rule> {
     const id = `alr_${randomBase62(12)}`;
-    await this.sql.rows(
+    const adding = statement(
       `INSERT INTO alert_rule (rule_id, org_id, kind, amount, percent, days, key_id, channels, enabled, created_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
       id,
@@ -28,6 +46,7 @@ export class RuleBook {
       ...valuesOf(terms),
       nowMs,
     );
+    await this.sql.ifChanged(adding, told(id));
     return { id, organizationId, ...terms, createdAtMs: nowMs, lastFiredAtMs: null, firing: false };
   }
 
@@ -39,6 +58,7 @@ export class RuleBook {
     organizationId: string,
     ruleId: string,
     { from, to }: { from: RuleTerms; to: RuleTerms },
+    told: Told = TOLD_NOBODY,
   ): Promise<Rule | null> {
     const changed = await this.sql.ifChanged(
       statement(
@@ -49,19 +69,16 @@ export class RuleBook {
         ...valuesOf(to),
         ...valuesOf(from),
       ),
-      [statement("DELETE FROM alert_state WHERE rule_id = ?1", ruleId)],
+      [statement("DELETE FROM alert_state WHERE rule_id = ?1", ruleId), ...told(ruleId)],
     );
     return changed ? this.find(organizationId, ruleId) : null;
   }
 
-  async remove(organizationId: string, ruleId: string): Promise<boolean> {
-    const removed = await this.sql.rows(
-      "DELETE FROM alert_rule WHERE rule_id = ?1 AND org_id = ?2 RETURNING rule_id",
-      ruleId,
-      organizationId,
+  remove(organizationId: string, ruleId: string, told: Told = TOLD_NOBODY): Promise<boolean> {
+    return this.sql.ifChanged(
+      statement("DELETE FROM alert_rule WHERE rule_id = ?1 AND org_id = ?2", ruleId, organizationId),
+      [statement("DELETE FROM alert_state WHERE rule_id = ?1", ruleId), ...told(ruleId)],
     );
-    if (removed.length > 0) await this.sql.rows("DELETE FROM alert_state WHERE rule_id = ?1", ruleId);
-    return removed.length > 0;
   }
 
   async find(organizationId: string, ruleId: string): Promise<Rule | null> {
@@ -100,10 +117,11 @@ export class RuleBook {
     /** Only what is signed has a secret. */
     channel: Pick<Channel, "kind" | "name" | "target"> & { secret: string | null },
     nowMs: number,
+    told: Told = TOLD_NOBODY,
   ): Promise<Channel> {
     const id = `chn_${randomBase62(12)}`;
     const { kind, name, target, secret } = channel;
-    await this.sql.rows(
+    const adding = statement(
       `INSERT INTO alert_channel (channel_id, org_id, kind, name, target, secret, created_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
       id,
@@ -114,6 +132,7 @@ export class RuleBook {
       secret === null ? "" : sealText(this.dataKey, id, secret),
       nowMs,
     );
+    await this.sql.ifChanged(adding, told(id));
     return { id, organizationId, kind, name, target, createdAtMs: nowMs };
   }
 
@@ -148,15 +167,19 @@ export class RuleBook {
   }
 
   /** Its row stays for the history; its secret goes. */
-  async removeChannel(organizationId: string, channelId: string, nowMs: number): Promise<boolean> {
-    const removed = await this.sql.rows(
-      `UPDATE alert_channel SET removed_at = ?3, secret = '' WHERE channel_id = ?1 AND org_id = ?2
-         AND removed_at IS NULL RETURNING channel_id`,
+  removeChannel(
+    organizationId: string,
+    channelId: string,
+    nowMs: number,
+    told: Told = TOLD_NOBODY,
+  ): Promise<boolean> {
+    const removing = statement(
+      "UPDATE alert_channel SET removed_at = ?3, secret = '' WHERE channel_id = ?1 AND org_id = ?2 AND removed_at IS NULL",
       channelId,
       organizationId,
       nowMs,
     );
-    return removed.length > 0;
+    return this.sql.ifChanged(removing, told(channelId));
   }
 }
 

@@ -75,6 +75,15 @@ const limits = group({
     .describe(
       "Memory for large answers (vectors) on their way, all together; one organization may have a quarter of it, or 64 MiB. Plan for four times as much.",
     ),
+  prompt_bytes: z
+    .int()
+    .min(1024)
+    .max(64 * 1024 * 1024 * 1024)
+    .nullable()
+    .default(null)
+    .describe(
+      "Memory for bodies above 64 KiB of requests that are not settled yet, all together; one organization may have a quarter of it. Plan for three times as much. null: an eighth of the memory there is, at most 512 MiB.",
+    ),
   header_timeout_ms: upToMilliseconds(255_000).default(10_000),
   keep_alive_ms: upToMilliseconds(255_000)
     .default(75_000)

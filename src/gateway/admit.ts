@@ -26,6 +26,7 @@ import { withWayOut } from "./short-of-credits.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import { nextTurn } from "../lib/turn.ts";
 import type { Concurrency, ConcurrencySlot } from "../limits/concurrency.ts";
+import { type Prompts, withPrompt } from "../limits/prompts.ts";
 import type { SpentRates } from "../limits/spent-rates.ts";
 import { limitOf, rateHeaders } from "./rate-headers.ts";
 import { printGateway, routeOf } from "./receipt.ts";
@@ -33,6 +34,7 @@ import { printGateway, routeOf } from "./receipt.ts";
 export interface AdmitPorts extends PreparePorts, AttachPorts, AskLedgerPorts {
   ledger: Pick<Ledger, "admit" | "checkKey" | "rateRefusal">;
   limits: Concurrency;
+  prompts: Prompts;
   spentRates: SpentRates;
   /** Told of a limit on all gateways together that refused, by its name. */
   limitRefused(limit: string): void;
@@ -78,34 +80,41 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
   }
   const { organizationId } = credential;
   const body = await incoming.readBody(organizationId); //                                         3
-  const untilMs = ports.clock.monotonicMs() + ports.attachWaitMs;
-  for (let waited = false; ; waited = true) {
-    const slot = ports.limits.take(credential); // whoever has waited may find none: the answer he waited for is his all the same
-    if (slot instanceof Refusal && !waited) return refusedUnread(incoming, slot);
-    let admitted = false; // only then the slot is kept; who waits for another request is in none
-    let duplicate: Duplicate;
-    try {
-      const preparing = prepareRequest(ports, incoming, { organizationId, terms, body }); //       3–5
-      const first = preparing instanceof Promise ? await preparing : preparing;
-      if (slot instanceof Refusal) first.wanted = { stage: "route", refusal: slot };
-      const { outcome, prepared, room } = await askLedger(ports, first, credential, incoming); // 6, COMMIT 1
-      if (outcome.kind !== "running") {
-        const concluded = conclude(ports, outcome, { incoming, credential, slot, prepared, room });
-        admitted = concluded.kind === "admitted";
-        return concluded;
+  const prompt = ports.prompts.roomOf(organizationId, body.byteLength);
+  if (prompt instanceof Refusal) return refusedUnread(incoming, prompt);
+  let running = false; // only then the room for its prompt is kept
+  try {
+    const untilMs = ports.clock.monotonicMs() + ports.attachWaitMs;
+    for (let waited = false; ; waited = true) {
+      const slot = ports.limits.take(credential); // whoever has waited may find none: the answer he waited for is his all the same
+      if (slot instanceof Refusal && !waited) return refusedUnread(incoming, slot);
+      let admitted = false; // only then the slot is kept; who waits for another request is in none
+      let duplicate: Duplicate;
+      try {
+        const preparing = prepareRequest(ports, incoming, { organizationId, terms, body }); //       3–5
+        const first = preparing instanceof Promise ? await preparing : preparing;
+        if (slot instanceof Refusal) first.wanted = { stage: "route", refusal: slot };
+        const { outcome, prepared, room } = await askLedger(ports, first, credential, incoming); // 6, COMMIT 1
+        if (outcome.kind !== "running") {
+          const concluded = conclude(ports, outcome, { incoming, credential, slot, prepared, room, prompt });
+          running = admitted = concluded.kind === "admitted";
+          return concluded;
+        }
+        duplicate = { requestId: outcome.requestId, prepared };
+      } finally {
+        if (!admitted && !(slot instanceof Refusal)) slot.done();
       }
-      duplicate = { requestId: outcome.requestId, prepared };
-    } finally {
-      if (!admitted && !(slot instanceof Refusal)) slot.done();
-    }
-    const { idempotency, request } = duplicate.prepared;
-    const place = { organizationId, requestId: duplicate.requestId };
-    const wait = { incoming, idempotency, stream: request?.stream === true, untilMs };
-    const attached = await attach(ports, place, wait);
-    if (attached.kind === "follow") return { ...attached, asked: askedOf(duplicate.prepared) };
-    if (attached.kind === "late")
-      return refused(incoming, stillRunning(), { prepared: duplicate.prepared, headers: {} });
-  } // ended: the ledger has its answer now
+      const { idempotency, request } = duplicate.prepared;
+      const place = { organizationId, requestId: duplicate.requestId };
+      const wait = { incoming, idempotency, stream: request?.stream === true, untilMs };
+      const attached = await attach(ports, place, wait);
+      if (attached.kind === "follow") return { ...attached, asked: askedOf(duplicate.prepared) };
+      if (attached.kind === "late")
+        return refused(incoming, stillRunning(), { prepared: duplicate.prepared, headers: {} });
+    } // ended: the ledger has its answer now
+  } finally {
+    if (!running) prompt?.release();
+  }
 }
 
 /** Another request under this key still runs. */
@@ -120,7 +129,9 @@ interface Decided {
   credential: Credential;
   prepared: PreparedRequest;
   slot: ConcurrencySlot | Refusal;
+  /** Of a kept answer. */
   room: Room | null;
+  prompt: Room | null;
 }
 
 /** The ledger's word, as the line goes on. */
@@ -142,7 +153,7 @@ function conclude(
       return {
         kind: "admitted",
         hold: ports.holds.open(admitted),
-        slot,
+        slot: withPrompt(slot, about.prompt),
         flight: admitted.idempotency.callerSupplied ? ports.inFlight.begin(admitted.requestId) : null,
         headers,
       };

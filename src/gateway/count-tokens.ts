@@ -84,9 +84,18 @@ export class PromptCounts {
     incoming: Incoming,
     { credential, terms }: { credential: Credential; terms: KeyTerms },
   ): Promise<number> {
-    const { routeTable, ledger, ...others } = this.ports;
     const { organizationId } = credential;
     const body = await incoming.readBody(organizationId);
+    const asked = { credential, terms, body };
+    return await this.ports.prompts.during(organizationId, body.byteLength, () => this.read(incoming, asked));
+  }
+
+  private async read(
+    incoming: Incoming,
+    { credential, terms, body }: { credential: Credential; terms: KeyTerms; body: Uint8Array },
+  ): Promise<number> {
+    const { routeTable, ledger, ...others } = this.ports;
+    const { organizationId } = credential;
     const ports = { ...others, routeTable: withoutTrials(routeTable) };
     const prepared = await prepareRequest(ports, incoming, { organizationId, terms, body });
     const { requestId } = incoming;

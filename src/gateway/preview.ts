@@ -12,7 +12,9 @@ import { admissionRequestOf } from "./admission-request.ts";
 import { boundOver, prepareRequest, type PreparedRequest, type PreparePorts } from "./prepared-request.ts";
 import { countPrompt, onlyTheBoundRefused } from "./count-prompt.ts";
 import { credentialOf } from "./credential.ts";
+import type { Credential } from "../domain/credential.ts";
 import type { Incoming } from "./incoming.ts";
+import type { Prompts } from "../limits/prompts.ts";
 import { withWayOut } from "./short-of-credits.ts";
 import { authenticateKey, type KeyRecord } from "../registry/api-keys.ts";
 
@@ -23,6 +25,7 @@ export interface PreviewPorts extends Omit<PreparePorts, "routeTable"> {
     closedReason(model: string, seeker: RouteSeeker): Refusal;
   };
   ledger: Pick<Ledger, "balance" | "preview" | "read">;
+  prompts: Prompts;
 }
 
 const BINDING: Partial<Record<RefusalCode, string>> = {
@@ -53,25 +56,39 @@ export const withoutTrials = (table: PreviewPorts["routeTable"]): PreparePorts["
 });
 
 /** The quote of one call. Throws `Refusal` for what no admission could change: bad bodies, 401, 404. */
-export async function preview(
-  { routeTable, ledger, ...others }: PreviewPorts,
-  incoming: Incoming,
-): Promise<unknown> {
-  const ports = { ...others, routeTable: withoutTrials(routeTable) };
+export async function preview(ports: PreviewPorts, incoming: Incoming): Promise<unknown> {
+  const { ledger, prompts } = ports;
   const credential = credentialOf(incoming.authorization);
   incoming.checkBody();
   const authenticated = await authenticateKey(ledger, credential);
   if (authenticated.kind === "refused") throw authenticated.refusal;
-  const body = await incoming.readBody(credential.organizationId);
+  const { organizationId } = credential;
+  const body = await incoming.readBody(organizationId);
+  const asked = { incoming, credential, key: authenticated.key, body };
+  return await prompts.during(organizationId, body.byteLength, () => previewed(ports, asked));
+}
+
+interface Previewing {
+  incoming: Incoming;
+  credential: Credential;
+  key: KeyRecord;
+  body: Uint8Array;
+}
+
+async function previewed(
+  { routeTable, ledger, ...others }: PreviewPorts,
+  { incoming, credential, key, body }: Previewing,
+): Promise<unknown> {
+  const ports = { ...others, routeTable: withoutTrials(routeTable) };
+  const { organizationId } = credential;
   const by = { requestId: incoming.requestId, credential };
   let prepared = await prepareRequest(
     ports,
     { ...incoming, idempotencyKey: null },
-    { organizationId: credential.organizationId, terms: authenticated.key, body },
+    { organizationId, terms: key, body },
   );
   let outcome = await ledger.preview(admissionRequestOf(ports, prepared, by));
   if (outcome.kind === "refused" && onlyTheBoundRefused(prepared, outcome.refusal)) {
-    const { organizationId } = credential;
     const counted = await countPrompt(prepared, outcome, { organizationId, signal: incoming.signal });
     if ("kind" in counted) {
       if (counted.short === undefined && BUSY.has(counted.refusal.code)) throw counted.refusal;
@@ -84,13 +101,13 @@ export async function preview(
   const refusal = outcome.kind === "refused" ? withWayOut(prepared, outcome) : null;
   if (refusal !== null && BINDING[refusal.code] === undefined) throw refusal;
   if (prepared.request === null) throw new Error("a quote without a request");
-  const balance = await ledger.balance(credential.organizationId);
+  const balance = await ledger.balance(organizationId);
   return printQuote({
     object: incoming.format.object,
     prepared,
     request: prepared.request,
     refusal,
-    key: authenticated.key,
+    key,
     available: balance?.available ?? ZERO_USD,
   });
 }

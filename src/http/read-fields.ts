@@ -22,20 +22,12 @@ export function readFields<Schema extends z.ZodObject>(schema: Schema, value: un
 
 /** What does not fit and what would, where a schema has no words of its own: they follow the field's name. */
 const inWords: z.core.$ZodErrorMap = (issue) => {
-  switch (issue.code) {
-    case "invalid_type":
-      return issue.input === undefined ? "is required" : `must be ${TYPES[issue.expected] ?? issue.expected}`;
-    case "invalid_value":
-      return issue.values.length === 1
-        ? `must be ${String(issue.values[0])}`
-        : `must be one of ${issue.values.map(String).join(", ")}`;
-    case "too_big":
-      return bound("at most", Number(issue.maximum), issue.origin);
-    case "too_small":
-      return bound("at least", Number(issue.minimum), issue.origin);
-    default:
-      return undefined;
-  }
+  if (issue.code === "invalid_type")
+    return issue.input === undefined ? "is required" : `must be ${TYPES[issue.expected] ?? issue.expected}`;
+  if (issue.code === "invalid_value")
+    return `must be ${issue.values.length === 1 ? "" : "one of "}${issue.values.map(String).join(", ")}`;
+  if (issue.code === "too_big") return bound("at most", Number(issue.maximum), issue.origin);
+  return issue.code === "too_small" ? bound("at least", Number(issue.minimum), issue.origin) : undefined;
 };
 
 const TYPES: Partial<Record<string, string>> = {

@@ -16,6 +16,7 @@ function callsOf(settings: { maxConcurrent: number; organizationSharePercent?: n
     uploadBytes: 4096,
     bodyBytes: 1024,
     answerBytes: 0,
+    promptBytes: 0,
     ...settings,
   };
   const { calls } = openLimits(gateway, {

@@ -1,9 +1,11 @@
 // The limits of a gateway, from its settings, in memory of this process: how many calls it runs at once, and the room for the
-// bodies of all doors and for large answers. What is limited of callers on all gateways together is the ledger's (`ledger/decide/rate.ts`).
+// bodies of all doors, for large prompts and for large answers. What is limited of callers on all gateways together is the ledger's (`ledger/decide/rate.ts`).
 import type { Clock } from "../lib/clock.ts";
+import { totalmem } from "node:os";
 import { ANSWER_BYTES_MAX } from "../domain/answer-size.ts";
 import { Concurrency } from "./concurrency.ts";
 import { LargeAnswers } from "./large-answers.ts";
+import { promptBytesIn, Prompts } from "./prompts.ts";
 import { Uploads } from "./uploads.ts";
 
 interface LimitSettings {
@@ -12,6 +14,8 @@ interface LimitSettings {
   uploadBytes: number;
   bodyBytes: number;
   answerBytes: number;
+  /** Null: by the memory there is. */
+  promptBytes: number | null;
 }
 
 interface LimitPorts {
@@ -24,6 +28,7 @@ export interface Limits {
   calls: Concurrency;
   uploads: Uploads;
   answers: LargeAnswers;
+  prompts: Prompts;
 }
 
 export const openLimits = (settings: LimitSettings, { clock, refused }: LimitPorts): Limits => ({
@@ -35,4 +40,12 @@ export const openLimits = (settings: LimitSettings, { clock, refused }: LimitPor
   }),
   uploads: new Uploads({ totalBytes: settings.uploadBytes, bodyBytes: settings.bodyBytes, refused }),
   answers: new LargeAnswers({ totalBytes: settings.answerBytes, bodyBytes: ANSWER_BYTES_MAX, refused }),
+  prompts: new Prompts({
+    totalBytes: settings.promptBytes ?? promptBytesIn(memoryBytes()),
+    bodyBytes: settings.bodyBytes,
+    refused,
+  }),
 });
+
+/** Of this machine, or of the container. */
+const memoryBytes = (): number => Math.min(process.constrainedMemory() || totalmem(), totalmem());

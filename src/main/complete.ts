@@ -15,6 +15,7 @@ import type { Log } from "../lib/log.ts";
 import type { Metrics } from "../lib/metrics.ts";
 import type { Concurrency } from "../limits/concurrency.ts";
 import type { LargeAnswers } from "../limits/large-answers.ts";
+import type { Prompts } from "../limits/prompts.ts";
 import { Pacer } from "../limits/pacer.ts";
 import { SpentRates } from "../limits/spent-rates.ts";
 import type { Providers } from "./providers.ts";
@@ -29,6 +30,7 @@ export interface CompleteOn {
   releases: Releases;
   limits: Concurrency;
   answers: LargeAnswers;
+  prompts: Prompts;
   callScopes: CallScopes;
   metrics: Metrics;
   clock: Clock;
@@ -47,6 +49,7 @@ export function completePorts(
     releases,
     limits,
     answers,
+    prompts,
     callScopes,
     metrics,
     clock,
@@ -67,6 +70,7 @@ export function completePorts(
     providers: providers.byName,
     limits,
     answers,
+    prompts,
     spentRates: new SpentRates(clock),
     pacer: new Pacer(),
     holds: new RunningHolds(ledger, resolved),

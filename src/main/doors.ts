@@ -132,6 +132,7 @@ function routePorts(
       ...on,
       limits: limits.calls,
       answers: limits.answers,
+      prompts: limits.prompts,
       metrics,
       failed,
       resolved,

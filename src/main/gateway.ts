@@ -16,6 +16,7 @@ import { jobsOn } from "./jobs.ts";
 import { openOperatorFile } from "./operator-file.ts";
 import { openProviders } from "./providers.ts";
 import { openReleases } from "./releases.ts";
+import { probeToldOf } from "./reports.ts";
 import type { Services } from "./services.ts";
 import { type OpenedStore, openStore } from "./store.ts";
 import type { Worker } from "./workers.ts";
@@ -101,6 +102,7 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
       targets: providers.targets,
       shared: store.look !== null,
       jobs,
+      probeTold: probeToldOf(given.log),
     });
     close = async () => {
       releases.stop();

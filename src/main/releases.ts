@@ -9,7 +9,7 @@ import { messageOf } from "../domain/error-message.ts";
 import type { Sql } from "../store/sql.ts";
 import { Breakers } from "../releases/breakers.ts";
 import { demoKeys, keepDemoFresh, renewDemo } from "../releases/demo.ts";
-import { Health, type HealthTarget } from "../releases/health.ts";
+import { Health, type HealthTarget, type ProbeTold } from "../releases/health.ts";
 import { Publisher, type ReleaseStore } from "../releases/publish.ts";
 import { readTrustedKeys, type ReleaseKey, type TrustedKeys } from "../releases/release-key.ts";
 import { RouteTable } from "../releases/route-table.ts";
@@ -38,6 +38,7 @@ export interface ReleasesPorts {
   /** Whether other gateways publish to the same store. */
   shared: boolean;
   jobs: Jobs;
+  probeTold?: ProbeTold;
 }
 
 /** Loads what is published; publishes the demo where nobody configured trust. Probes begin with `health.start()`. */
@@ -50,8 +51,9 @@ export async function openReleases({
   targets,
   shared,
   jobs,
+  probeTold,
 }: ReleasesPorts): Promise<Releases> {
-  const health = new Health(clock, targets);
+  const health = new Health(clock, targets, probeTold);
   const routeTable = new RouteTable({ clock, health });
   const breakers = new Breakers({ sql, clock, health });
   await breakers.load();

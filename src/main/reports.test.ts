@@ -9,7 +9,12 @@ test("an operator's log says why an account cannot be shown; what members may re
   const health: unknown[] = [];
   const ports: ReportsPorts = {
     clock: { monotonicMs: () => 0 },
-    health: { report: (...told: unknown[]) => void health.push(told.at(-1)) },
+    health: {
+      report: (...told: unknown[]) => {
+        health.push(told.at(-1));
+        return null;
+      },
+    },
     metrics: { attempted: () => {}, overloaded: () => {} },
     log: {
       error: (about: object) => void lines.push(about),

@@ -4,7 +4,7 @@ import type { ReportOutcome } from "../gateway/dispatch.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import type { Metrics } from "../lib/metrics.ts";
-import type { Health } from "../releases/health.ts";
+import type { Health, ProbeTold } from "../releases/health.ts";
 
 /** While it lasts, each call meets it. */
 const SHORTAGE_EVERY_MS = 60_000;
@@ -13,18 +13,44 @@ export interface ReportsPorts {
   clock: Pick<Clock, "monotonicMs">;
   health: Pick<Health, "report">;
   metrics: Pick<Metrics, "attempted" | "overloaded">;
-  log: Pick<Log, "error" | "warn">;
+  log: Pick<Log, "error" | "warn" | "info">;
 }
+
+/** A provider that does not answer its probe gets no calls: nothing else in the log would say so. */
+export const probeToldOf =
+  (log: Pick<Log, "warn" | "info">): ProbeTold =>
+  (provider, why) => {
+    if (why === null) log.info({ provider }, `${provider} answers its probe again; its routes are open`);
+    else
+      log.warn(
+        { provider, why },
+        `${provider} does not answer its probe; its routes are closed until it does`,
+      );
+  };
 
 export function reportsOf({ clock, health, metrics, log }: ReportsPorts): ReportOutcome {
   let shortAtMs = Number.NEGATIVE_INFINITY;
   return ({ release }, failure, { requestId, organizationId }, outcome) => {
     const { provider, route } = release;
     metrics.attempted(provider, outcome);
-    if (failure === null) return health.report(release, organizationId, null);
+    if (failure === null) {
+      if (health.report(release, organizationId, null) === "well_again")
+        log.info(
+          { id: requestId, provider, route },
+          `a call to ${provider} ended well: ${route} is open again`,
+        );
+      return;
+    }
     const { words = null, status = null } = failure.upstream;
-    health.report(release, organizationId, failure.reason, words);
+    const turned = health.report(release, organizationId, failure.reason, words);
     const about = { id: requestId, provider, route, status, words, why: failure.message };
+    if (turned === "closed_route")
+      log.warn(about, `calls to ${provider} fail one after the other: ${route} is closed but for trials`);
+    if (turned === "closed_route_for_one")
+      log.warn(
+        { ...about, org: organizationId },
+        `calls of one organization to ${provider} fail one after the other: ${route} is closed for it but for trials`,
+      );
     switch (outcome) {
       case "quota":
         return log.error(

@@ -21,8 +21,9 @@ import { Refusal } from "../domain/refusals.ts";
 import { changedMeanwhile, checkVersion, versionOf } from "../domain/row-version.ts";
 import { type Channel, DASHBOARD, type Delivery, type Rule } from "../alerts/alert.ts";
 import type { Alerts } from "../alerts/alerts.ts";
-import type { RuleTerms } from "../alerts/rule-book.ts";
+import type { RuleTerms, Told } from "../alerts/rule-book.ts";
 import { TargetRefusal } from "../alerts/target.ts";
+import { auditLine } from "../store/audit-log.ts";
 import { type ListAsk, type ListOf, listOf, startOf } from "./list.ts";
 import { readUsd } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
@@ -32,6 +33,11 @@ export interface AlertServicePorts {
   note: (note: AuditNote) => Promise<void>;
   nowMs: () => number;
 }
+
+/** The line of a change, for its transaction. */
+const lineOf =
+  (about: Omit<AuditNote, "target">, atMs: number): Told =>
+  (target) => [auditLine({ ...about, target }, atMs)];
 
 type RuleInput = z.output<typeof alertRuleInput>;
 interface RuleChange {
@@ -49,7 +55,7 @@ export type AlertService = ReturnType<typeof alertService>;
 
 export const alertService = (on: AlertServicePorts) => ({ ...ruling(on), ...channelling(on) });
 
-function ruling({ alerts, note, nowMs }: AlertServicePorts) {
+function ruling({ alerts, nowMs }: AlertServicePorts) {
   const termsOf = async (org: string, input: RuleInput): Promise<RuleTerms> => {
     const known = new Set((await alerts.rules.channels(org)).map(({ id }) => id));
     const unknown = input.channels.find((id) => id !== DASHBOARD && !known.has(id));
@@ -64,15 +70,8 @@ function ruling({ alerts, note, nowMs }: AlertServicePorts) {
       const terms = await termsOf(org, input);
       if ((await alerts.rules.ofOrganization(org)).length >= RULES_AT_MOST)
         throw new OperatorRefusal("conflict", `An organization has at most ${RULES_AT_MOST} alert rules.`);
-      const rule = await alerts.rules.add(org, terms, nowMs());
-      await note({
-        actor,
-        action: "alert_rule.create",
-        organizationId: org,
-        target: rule.id,
-        after: input,
-      });
-      return printRule(rule);
+      const line = { actor, action: "alert_rule.create", organizationId: org, after: input };
+      return printRule(await alerts.rules.add(org, terms, nowMs(), lineOf(line, nowMs())));
     },
     async changeRule(
       org: string,
@@ -82,21 +81,17 @@ function ruling({ alerts, note, nowMs }: AlertServicePorts) {
       const before = await alerts.rules.find(org, id);
       if (before === null) throw unknownRecord("rule", id, "rule");
       checkVersion(version, versionOf("alert_rule", before));
-      const rule = await alerts.rules.change(org, id, { from: before, to: await termsOf(org, input) });
+      const action = "alert_rule.change";
+      const line = { actor, action, organizationId: org, before: printTerms(before), after: input };
+      const terms = { from: before, to: await termsOf(org, input) };
+      const rule = await alerts.rules.change(org, id, terms, lineOf(line, nowMs()));
       if (rule === null) throw changedMeanwhile();
-      await note({
-        actor,
-        action: "alert_rule.change",
-        organizationId: org,
-        target: id,
-        before: printTerms(before),
-        after: input,
-      });
       return printRule(rule);
     },
     async removeRule(org: string, id: string, actor: Actor): Promise<void> {
-      if (!(await alerts.rules.remove(org, id))) throw unknownRecord("rule", id, "rule");
-      await note({ actor, action: "alert_rule.remove", organizationId: org, target: id });
+      const line = { actor, action: "alert_rule.remove", organizationId: org };
+      if (!(await alerts.rules.remove(org, id, lineOf(line, nowMs()))))
+        throw unknownRecord("rule", id, "rule");
     },
   };
 }
@@ -118,24 +113,20 @@ function channelling({ alerts, note, nowMs }: AlertServicePorts) {
       if ((await alerts.rules.channels(org)).length >= CHANNELS_AT_MOST)
         throw new OperatorRefusal("conflict", `An organization has at most ${CHANNELS_AT_MOST} channels.`);
       const asked = { name, target: target ?? "" };
+      const action = "alert_channel.create";
+      const told = (target: string): Told =>
+        lineOf({ actor, action, organizationId: org, after: { kind, name, target } }, nowMs());
       const { channel, secret } = await targeted(async () =>
         kind === "mail"
-          ? { channel: await alerts.addMailbox(org, asked), secret: null }
-          : await alerts.addWebhook(org, asked),
+          ? { channel: await alerts.addMailbox(org, asked, told), secret: null }
+          : await alerts.addWebhook(org, asked, told),
       );
-      await note({
-        actor,
-        action: "alert_channel.create",
-        organizationId: org,
-        target: channel.id,
-        after: { kind, name, target: channel.target },
-      });
       return { ...printChannel(channel), secret };
     },
     async removeChannel(org: string, id: string, actor: Actor): Promise<void> {
-      if (!(await alerts.rules.removeChannel(org, id, nowMs())))
+      const line = { actor, action: "alert_channel.remove", organizationId: org };
+      if (!(await alerts.rules.removeChannel(org, id, nowMs(), lineOf(line, nowMs()))))
         throw unknownRecord("channel", id, "channel");
-      await note({ actor, action: "alert_channel.remove", organizationId: org, target: id });
     },
     async sendTest(org: string, id: string, actor: Actor): Promise<AlertDeliveryJson> {
       const known = id === DASHBOARD || (await alerts.rules.channel(org, id)) !== null;

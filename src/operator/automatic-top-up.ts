@@ -16,6 +16,7 @@ import { NANO_PER_CENT } from "../payments/order.ts";
 import type { Payments } from "../payments/payments.ts";
 import { actsBelow } from "../payments/top-up-brake.ts";
 import { printOrder } from "./print-order.ts";
+import { auditLine } from "../store/audit-log.ts";
 import { wrongAmount } from "./wrong-amount.ts";
 
 export interface AutomaticTopUpPorts {
@@ -59,18 +60,18 @@ export function automaticTopUp({ payments, note, nowMs }: AutomaticTopUpPorts) {
       const terms = readTerms(org, input, payments.limits);
       const before = await payments.automatic.find(org);
       checkVersion(version, versionOf("auto_top_up", before ?? UNSET));
-      if ((await payments.automatic.set(terms, before)) === null)
-        throw (await payments.automatic.find(org)) === null
-          ? unknownRecord("organization", org, "org")
-          : changedMeanwhile();
-      await note({
+      const line = {
         actor,
         action: "auto_top_up.set",
         organizationId: org,
         target: org,
         before: printTerms(before ?? UNSET),
         after: input,
-      });
+      };
+      if ((await payments.automatic.set(terms, before, [auditLine(line, nowMs())])) === null)
+        throw (await payments.automatic.find(org)) === null
+          ? unknownRecord("organization", org, "org")
+          : changedMeanwhile();
       return show(org);
     },
     /** Tries now; the order of that try. */
@@ -85,9 +86,9 @@ export function automaticTopUp({ payments, note, nowMs }: AutomaticTopUpPorts) {
       throw new OperatorRefusal("conflict", reason ?? "Nothing to do: enough is available, or it is off.");
     },
     async removeCard(org: string, actor: Actor): Promise<void> {
-      if (!(await payments.orders.forgetMethod(org)))
+      const line = { actor, action: "card.remove", organizationId: org, target: org };
+      if (!(await payments.orders.forgetMethod(org, [auditLine(line, nowMs())])))
         throw new OperatorRefusal("not_found", "No card of this organization is kept.");
-      await note({ actor, action: "card.remove", organizationId: org, target: org });
     },
   };
 }

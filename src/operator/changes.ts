@@ -13,7 +13,7 @@ import { type ProviderPorts, providersByHand } from "./providers.ts";
 import { reasonedCredits } from "./reasoned-credits.ts";
 import { research } from "./research.ts";
 
-interface ChangesPorts extends Omit<ProviderPorts, "listedRoutes" | "note"> {
+interface ChangesPorts extends Omit<ProviderPorts, "listedRoutes"> {
   ledger: Ledger;
   people: People;
   operator: Pick<Operator, "credits">;

@@ -2,9 +2,9 @@
 import type { z } from "zod";
 import type * as platformShapes from "../api/shapes/platform.ts";
 import type { Actor } from "../domain/actor.ts";
-import type { AuditNote } from "../domain/audit-note.ts";
 import { overloaded } from "../domain/overloaded.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { auditLine } from "../store/audit-log.ts";
 import type { Breakers } from "../releases/breakers.ts";
 import type { Health } from "../releases/health.ts";
 import { configured, providerRow, type ProvidersPorts } from "../reporting/providers.ts";
@@ -12,7 +12,6 @@ import { configured, providerRow, type ProvidersPorts } from "../reporting/provi
 export interface ProviderPorts extends ProvidersPorts {
   health: Pick<Health, "accountRefusal" | "lastProbe" | "probe">;
   breakers: Pick<Breakers, "close" | "of" | "open">;
-  note: (note: AuditNote) => Promise<void>;
 }
 
 type Provider = z.output<typeof platformShapes.provider>;
@@ -34,27 +33,16 @@ export const providersByHand = (on: ProviderPorts) => ({
   },
   async openBreaker(name: string, reason: string, actor: Actor): Promise<Provider> {
     configured(on, name);
-    if (await on.breakers.open(name, { reason, openedBy: actor.id }))
-      await on.note({
-        actor,
-        action: "provider.open",
-        organizationId: null,
-        target: name,
-        after: { reason },
-      });
+    const line = { actor, action: "provider.open", organizationId: null, target: name, after: { reason } };
+    await on.breakers.open(name, { reason, openedBy: actor.id }, auditLine(line, on.clock.nowMs()));
     return await providerRow(on, name);
   },
   async closeBreaker(name: string, actor: Actor): Promise<Provider> {
     configured(on, name);
     const reason = on.breakers.of(name)?.reason;
-    if (await on.breakers.close(name))
-      await on.note({
-        actor,
-        action: "provider.close",
-        organizationId: null,
-        target: name,
-        before: { reason },
-      });
+    const before = reason === undefined ? null : { reason };
+    const line = { actor, action: "provider.close", organizationId: null, target: name, before };
+    await on.breakers.close(name, auditLine(line, on.clock.nowMs()));
     return await providerRow(on, name);
   },
 });

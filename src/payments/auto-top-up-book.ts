@@ -1,6 +1,16 @@
 // Each organization's wish to be topped up by itself, and how the last try went.
 import type { NanoUsd } from "../domain/money.ts";
-import { moneyOf, numberOf, orNull, placesFrom, type Sql, type SqlRow, textOf } from "../store/sql.ts";
+import {
+  moneyOf,
+  numberOf,
+  orNull,
+  placesFrom,
+  type Sql,
+  type SqlRow,
+  type Statement,
+  statement,
+  textOf,
+} from "../store/sql.ts";
 
 export interface AutoTopUp {
   organizationId: string;
@@ -37,21 +47,27 @@ export const UNSET = { enabled: false, threshold: null, amount: null, monthlyCap
 export class AutoTopUpBook {
   constructor(private readonly sql: Sql) {}
 
-  /** New terms forget earlier failures. Null when those from before are not the ones in force, null being none. */
-  async set(terms: AutoTopUpTerms, from: AutoTopUpTerms | null): Promise<AutoTopUp | null> {
-    const [row] = await this.sql.rows(
+  /**
+   * New terms forget earlier failures. Null when those from before are not the ones in force, null being none. `told`: written
+   * with them, and only with them.
+   */
+  async set(
+    terms: AutoTopUpTerms,
+    from: AutoTopUpTerms | null,
+    told: readonly Statement[] = [],
+  ): Promise<AutoTopUp | null> {
+    const setting = statement(
       `INSERT INTO auto_top_up (org_id, enabled, threshold, amount, monthly_cap, failures)
        SELECT org_id, ?2, ?3, ?4, ?5, 0 FROM organization WHERE org_id = ?1
        ON CONFLICT (org_id) DO UPDATE SET enabled = excluded.enabled, threshold = excluded.threshold,
          amount = excluded.amount, monthly_cap = excluded.monthly_cap, failures = 0, last_failure = NULL,
          failed_at = NULL, next_try_at = NULL
-       WHERE ${asRead(6)}
-       RETURNING *`,
+       WHERE ${asRead(6)}`,
       terms.organizationId,
       ...valuesOf(terms),
       ...(from === null ? NO_TERMS : valuesOf(from)),
     );
-    return row === undefined ? null : autoTopUpOf(row);
+    return (await this.sql.ifChanged(setting, told)) ? await this.find(terms.organizationId) : null;
   }
 
   async find(organizationId: string): Promise<AutoTopUp | null> {

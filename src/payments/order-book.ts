@@ -5,7 +5,16 @@ import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { sumColumn, sumOf } from "../store/exact-sum.ts";
 import { type Page, type PageAsk, pageOf } from "../store/page.ts";
-import { moneyOf, numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
+import {
+  moneyOf,
+  numberOf,
+  orNull,
+  type Sql,
+  type SqlRow,
+  type Statement,
+  statement,
+  textOf,
+} from "../store/sql.ts";
 import { CURRENCY, type DriverName, type PaymentMethod, type PaymentOrder } from "./order.ts";
 
 export interface NewOrder {
@@ -211,12 +220,11 @@ export class OrderBook {
     return kept.length > 0;
   }
 
-  async forgetMethod(organizationId: string): Promise<boolean> {
-    const removed = await this.sql.rows(
-      "DELETE FROM payment_method WHERE org_id = ?1 RETURNING org_id",
-      organizationId,
+  forgetMethod(organizationId: string, told: readonly Statement[] = []): Promise<boolean> {
+    return this.sql.ifChanged(
+      statement("DELETE FROM payment_method WHERE org_id = ?1", organizationId),
+      told,
     );
-    return removed.length > 0;
   }
 
   async method(organizationId: string): Promise<PaymentMethod | null> {

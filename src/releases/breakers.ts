@@ -1,7 +1,7 @@
 // Breakers that an operator opened by hand. They stand in the store, so that they outlast a restart and hold at every
 // gateway of it; each gateway tells its own health of them.
 import type { Clock } from "../lib/clock.ts";
-import { numberOf, type Sql, textOf } from "../store/sql.ts";
+import { numberOf, type Sql, type Statement, statement, textOf } from "../store/sql.ts";
 import type { Health } from "./health.ts";
 
 export interface OpenedBreaker {
@@ -42,30 +42,31 @@ export class Breakers {
     this.on.health.holdOpen(new Map([...this.opened].map(([name, { openedAtMs }]) => [name, openedAtMs])));
   }
 
-  /** False when it was open already; the first reason stays. */
+  /** False when it was open already; the first reason stays. `told`: its line of the audit log, written with it. */
   async open(
     provider: string,
     { reason, openedBy }: Pick<OpenedBreaker, "reason" | "openedBy">,
+    told: Statement,
   ): Promise<boolean> {
-    const changed = await this.on.sql.rows(
+    const opening = statement(
       `INSERT INTO provider_breaker (provider, reason, opened_by, opened_at) VALUES (?1, ?2, ?3, ?4)
-       ON CONFLICT (provider) DO NOTHING RETURNING provider`,
+       ON CONFLICT (provider) DO NOTHING`,
       provider,
       reason,
       openedBy,
       this.on.clock.nowMs(),
     );
-    await this.load();
-    return changed.length > 0;
+    return await this.change(opening, told);
   }
 
-  /** False when it was not open. */
-  async close(provider: string): Promise<boolean> {
-    const changed = await this.on.sql.rows(
-      "DELETE FROM provider_breaker WHERE provider = ?1 RETURNING provider",
-      provider,
-    );
+  /** False when it was not open. `told`: as of `open`. */
+  close(provider: string, told: Statement): Promise<boolean> {
+    return this.change(statement("DELETE FROM provider_breaker WHERE provider = ?1", provider), told);
+  }
+
+  private async change(change: Statement, told: Statement): Promise<boolean> {
+    const changed = await this.on.sql.ifChanged(change, [told]);
     await this.load();
-    return changed.length > 0;
+    return changed;
   }
 }

@@ -3,6 +3,7 @@
 import type { Release } from "../domain/release.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
+import { messageOf } from "../lib/message.ts";
 import { afterFailure, afterStart, type Circuit, CLOSED, type CircuitLimits, permits } from "./circuit.ts";
 
 const PROBE_TIMEOUT_MS = 5000;
@@ -80,6 +81,12 @@ interface ProviderHealth {
 
 type Route = Pick<Release, "route" | "provider">;
 
+/** What the end of a call turned; null where nothing did. Of trials that fail again nothing is told. */
+export type HealthTurn = "closed_route" | "closed_route_for_one" | "well_again" | null;
+
+/** Hears that a provider's probe began to fail, with why, or went well again (null). */
+export type ProbeTold = (provider: string, why: string | null) => void;
+
 export class Health {
   private readonly providers: ReadonlyMap<string, ProviderHealth>;
   /** Only routes with failures stand here. */
@@ -91,6 +98,7 @@ export class Health {
   constructor(
     private readonly clock: Clock,
     targets: readonly HealthTarget[],
+    private readonly probeTold: ProbeTold = () => {},
   ) {
     const blank = {
       account: CLOSED,
@@ -130,21 +138,14 @@ export class Health {
     if (circuit !== undefined) this.circuits.set(route.route, afterStart(circuit, nowMs, limits));
   }
 
-  /** Notes how a call of this organization ended; null = well. `words` are the provider's own, redacted. */
-  report(route: Route, by: string, failure: CallFailure | null, words: string | null = null): void {
+  /** Notes how a call of this organization ended; null = well. `words` are the provider's own, redacted. Answers what that turned. */
+  report(route: Route, by: string, failure: CallFailure | null, words: string | null = null): HealthTurn {
     const provider = this.providers.get(route.provider);
-    if (provider === undefined) return;
+    if (provider === undefined) return null;
     const meaning = failure === null ? "well" : MEANING[failure];
     const nowMs = this.clock.monotonicMs();
     if (meaning === "well") {
-      provider.lastAnswerAtMs = nowMs;
-      if (provider.account.phase !== "closed") provider.accountWellAtMs = nowMs;
-      provider.account = CLOSED;
-      provider.refusal = null;
-      const circuit = this.circuits.get(route.route);
-      if (circuit === undefined) return;
-      if (circuit.phase !== "closed") this.closedAtMs.set(route.route, nowMs);
-      this.circuits.delete(route.route);
+      return this.well(route, provider, nowMs);
     } else if (meaning === "account") {
       const cause = failure === "quota" ? "quota" : "account";
       provider.refusal = { cause, words, atMs: this.clock.nowMs() };
@@ -154,9 +155,26 @@ export class Health {
         fatal: true,
       });
     } else if (meaning === "unwell") {
-      const circuit = this.circuits.get(route.route) ?? CLOSED;
-      this.circuits.set(route.route, afterFailure(circuit, nowMs, { ...provider.target, by }));
+      const before = this.circuits.get(route.route) ?? CLOSED;
+      const after = afterFailure(before, nowMs, { ...provider.target, by });
+      this.circuits.set(route.route, after);
+      if (after.phase === "closed" || (before.phase !== "closed" && before.by === after.by)) return null;
+      return after.by === null ? "closed_route" : "closed_route_for_one";
     }
+    return null;
+  }
+
+  private well({ route }: Route, provider: ProviderHealth, nowMs: number): HealthTurn {
+    const circuit = this.circuits.get(route);
+    const accountWasUnwell = provider.account.phase !== "closed";
+    const routeWasUnwell = circuit !== undefined && circuit.phase !== "closed";
+    provider.lastAnswerAtMs = nowMs;
+    if (accountWasUnwell) provider.accountWellAtMs = nowMs;
+    provider.account = CLOSED;
+    provider.refusal = null;
+    if (routeWasUnwell) this.closedAtMs.set(route, nowMs);
+    if (circuit !== undefined) this.circuits.delete(route);
+    return accountWasUnwell || routeWasUnwell ? "well_again" : null;
   }
 
   /** The route's health as operators and callers see it. */
@@ -260,18 +278,21 @@ export class Health {
         provider.lastProbeAtMs = sinceMs;
         return null;
       }
-      this.turnProbe(provider, false);
+      this.turnProbe(provider, null);
       return true;
-    } catch {
-      if (!this.stopping.signal.aborted) this.turnProbe(provider, provider.lastAnswerAtMs <= sinceMs);
+    } catch (error) {
+      const answered = provider.lastAnswerAtMs > sinceMs;
+      if (!this.stopping.signal.aborted) this.turnProbe(provider, answered ? null : messageOf(error));
       return false;
     }
   }
 
-  private turnProbe(provider: ProviderHealth, failing: boolean): void {
-    if (provider.probeFailing === failing) return;
-    provider.probeFailing = failing;
+  /** `why` it fails; null where it does not, or does not count. */
+  private turnProbe(provider: ProviderHealth, why: string | null): void {
+    if (provider.probeFailing === (why !== null)) return;
+    provider.probeFailing = why !== null;
     provider.probeTurnedAtMs = this.clock.monotonicMs();
+    this.probeTold(provider.target.provider, why);
   }
 
   private comingTime(monotonicMs: number): number {

@@ -6,6 +6,8 @@ import { STORE_FILE } from "../domain/data-files.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
+/** Of the log, once what it grew to beside a long read (an audit, a backup) stands in the database: the rest goes back to the disk. */
+export const LOG_KEPT_BYTES = 16 * 1024 * 1024;
 
 export const databasePath = (dataDirectory: string): string => join(dataDirectory, STORE_FILE);
 
@@ -17,11 +19,13 @@ export function connectSqlite(path: string): Database {
   database.run("PRAGMA synchronous = FULL");
   database.run("PRAGMA foreign_keys = ON");
   database.run("PRAGMA cache_size = -8192");
+  database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`);
   // Two of the defaults are off, and a build may ignore a pragma without a word: trust only what reads back.
   assertPragma(database, "journal_mode", "wal");
   assertPragma(database, "synchronous", 2n);
   assertPragma(database, "foreign_keys", 1n);
   assertPragma(database, "busy_timeout", BigInt(BUSY_TIMEOUT_MS));
+  assertPragma(database, "journal_size_limit", BigInt(LOG_KEPT_BYTES));
   return database;
 }
 

@@ -144,7 +144,7 @@ test("what is refused holds nothing and calls nobody; a prompt too long is said 
     calls: 1,
   });
   const reply = await post(ASKED);
-  expect(((await reply.json()) as ErrorJson).error.param).toBe("prompt[0].content");
+  expect(((await reply.json()) as ErrorJson).error.param).toBe("prompt");
 });
 
 test("a provider that breaks off: what came is charged, and an error ends the stream", async () => {

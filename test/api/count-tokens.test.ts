@@ -4,6 +4,7 @@ import { anthropic } from "../../src/providers/anthropic/kind.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { errorBody, readMessage } from "../support/message-schema.ts";
 import { onProvider, PREVIEW_V1, RESEARCH } from "../support/models.ts";
+import { waitFor } from "../support/wait.ts";
 
 const claude = (model: string, provider: string) =>
   onProvider({ ...PREVIEW_V1, model, upstream_model: "claude-opus-4-8", requires_paid: false }, provider);
@@ -172,13 +173,17 @@ test("a flood waits for nobody: a few at once, and a provider is asked so often 
     release = resolve;
   });
   counts = () => held.then(() => Response.json({ input_tokens: 7 }));
+  const begun = oddCalls;
+  let answered = 0;
   const many = Array.from({ length: 12 }, () =>
-    post("/count_tokens", { model: "odd", ...ASKED }, flooding.secret),
+    post("/count_tokens", { model: "odd", ...ASKED }, flooding.secret).finally(() => (answered += 1)),
   );
   const first = await Promise.race(many);
   expect(first.status).toBe(429);
+  await waitFor(async () => oddCalls === begun + 4, "those that are asked for");
   counts = () => Response.json({ input_tokens: 7 });
   expect(await counted({ model: "odd", ...ASKED })).toBe(7); // of others: at once
+  await waitFor(async () => answered === 8, "those for whom there is no room");
   release();
   const statuses = (await Promise.all(many)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 200)).toHaveLength(4);

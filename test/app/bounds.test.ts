@@ -12,7 +12,11 @@ let owner: Browser;
 let org: string;
 
 beforeAll(async () => {
-  gateway = await startGateway({ configure: (config) => (config.signIn.perMinute = 1000) });
+  // Their rows are put into its file.
+  gateway = await startGateway({
+    store: "sqlite",
+    configure: (config) => (config.signIn.perMinute = 1000),
+  });
   root = await firstOperator(gateway);
   org = (await root.app("POST /operator/organizations", {}, { name: "Acme" })).id;
   owner = await newMember(root, gateway, { org, role: "owner", email: "olga@example.com" });

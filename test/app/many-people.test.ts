@@ -14,7 +14,11 @@ let org: string;
 let crowd: string;
 
 beforeAll(async () => {
-  gateway = await startGateway({ configure: (config) => (config.signIn.perMinute = 1000) });
+  // Their rows are put into its file.
+  gateway = await startGateway({
+    store: "sqlite",
+    configure: (config) => (config.signIn.perMinute = 1000),
+  });
   root = await firstOperator(gateway);
   crowd = (await root.app("POST /operator/organizations", {}, { name: "Crowd" })).id;
   org = (await root.app("POST /operator/organizations", {}, { name: "Small" })).id;

@@ -230,11 +230,17 @@ test("what a payment service told stands there with what came of it", async () =
 test("a long name without blanks pushes no amount off a tablet's screen", async () => {
   const name = "W".repeat(100);
   const { id } = await byHand.root.app("POST /operator/organizations", {}, { name });
-  const paid = { org: id, amount_usd: "1000000000", kind: "purchase", reference: "R".repeat(200), reason: "r" };
+  const paid = {
+    org: id,
+    amount_usd: "1000000000",
+    kind: "purchase",
+    reference: "R".repeat(200),
+    reason: "r",
+  };
   await byHand.root.app("POST /operator/credits", {}, paid);
   await visitor.resize({ width: 768, height: 1024 });
-  await openCredits("");
-  await visitor.page.getByText(name).waitFor();
+  await openCredits(`?org=${id}`);
+  await visitor.page.getByRole("cell", { name }).waitFor();
   await reads(() => visitor.page.evaluate<string>(WIDER), ""); // once it has measured itself
   await visitor.resize(DESKTOP);
 });

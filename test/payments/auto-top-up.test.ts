@@ -126,7 +126,8 @@ test("a charge whose answer was lost is asked again under the same order, and ch
   await round();
   expect([await paying.available(org), (await state())?.lastFailure]).toEqual([35, null]);
   const charged = [...paying.fakeStripe.account.payments.values()].filter(
-    ({ metadata, amount }) => metadata["organization"] === org && amount === 2500,
+    ({ metadata, amount }) =>
+      metadata["organization"] === org && amount === 2500 && metadata["withdrawn"] === undefined,
   );
   expect(charged).toHaveLength(1);
 });

@@ -160,11 +160,14 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     key: signer.key,
     databaseUrl: config.databaseUrl,
   });
+  // A test that chose its store knows what becomes of the key there.
+  const chosen = options.store !== undefined || config.databaseUrl !== database?.url;
+  const outlives = options.clock !== undefined && !chosen;
   gateway.restarting = async () => {
     await gateway.running.stop();
     config.listen.port = Number(new URL(gateway.url).port);
     const running = await begin();
-    await gateway.keepToken(options.clock);
+    if (outlives) await gateway.keepToken();
     return running;
   };
   gateway.stopping = async () => {
@@ -173,7 +176,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     await database?.drop();
     rmSync(dataDir, { recursive: true, force: true });
   };
-  await gateway.keepToken(options.clock);
+  if (outlives) await gateway.keepToken();
   const nowMs = options.clock?.nowMs();
   for (const manifest of options.models ?? MODELS) {
     const published = await gateway.publish(manifest, nowMs === undefined ? {} : { nowMs });
@@ -339,8 +342,7 @@ class RunningGateway implements TestGateway {
    * In a store that may be shared the key of the operator's file lives for a day, unless the gateway renews it every few minutes:
    * a test's clock goes on by weeks in between.
    */
-  async keepToken(clock: TestClock | undefined): Promise<void> {
-    if (clock === undefined || this.parts.databaseUrl === null) return;
+  async keepToken(): Promise<void> {
     await this.tamper("UPDATE management_key SET expires_at = NULL WHERE name = ?1", OPERATOR_FILE);
   }
 

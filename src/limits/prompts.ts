@@ -1,0 +1,69 @@
+// Room for large request bodies from when they have come until their requests are settled: what was read of one, and what is
+// told a provider, stays in memory as long, however slow that is. Small ones are as many as requests may run.
+import { Refusal } from "../domain/refusals.ts";
+import { ByteRooms, type Room, type RoomTerms } from "./byte-rooms.ts";
+import type { ConcurrencySlot } from "./concurrency.ts";
+import { SMALL_BODY_BYTES } from "./uploads.ts";
+
+const MOST_BYTES = 512 * 1024 * 1024;
+/** Each byte of a body takes three of memory: as it was read, as it is kept, as it is told the provider. */
+const PART_OF_MEMORY = 8;
+
+/** What there is room for where nobody has said how much. */
+export const promptBytesIn = (memoryBytes: number): number =>
+  Math.min(MOST_BYTES, Math.floor(memoryBytes / PART_OF_MEMORY));
+
+export class Prompts {
+  private readonly rooms: ByteRooms;
+
+  constructor(terms: RoomTerms) {
+    this.rooms = new ByteRooms(terms, { limit: "prompt_bytes", tooMuch, full });
+  }
+
+  /** Null: it is small. 429 where the organization has too much under way, 503 where all together have. */
+  roomOf(organizationId: string, bytes: number): Room | Refusal | null {
+    if (bytes <= SMALL_BODY_BYTES) return null;
+    try {
+      return this.rooms.take(organizationId, bytes);
+    } catch (error) {
+      if (error instanceof Refusal) return error;
+      throw error;
+    }
+  }
+
+  /** For what asks about a call and makes none. Throws `Refusal` where there is no room. */
+  async during<T>(organizationId: string, bytes: number, work: () => Promise<T>): Promise<T> {
+    const room = this.roomOf(organizationId, bytes);
+    if (room instanceof Refusal) throw room;
+    try {
+      return await work();
+    } finally {
+      room?.release();
+    }
+  }
+}
+
+/** The place of a request that has room for its prompt as long. */
+export const withPrompt = (slot: ConcurrencySlot, room: Room | null): ConcurrencySlot =>
+  room === null
+    ? slot
+    : {
+        done: () => {
+          slot.done();
+          room.release();
+        },
+      };
+
+const tooMuch = (): Refusal =>
+  new Refusal(
+    "rate_limit_exceeded",
+    "Too many large requests of this organization run at once. Send the request again shortly, or fewer at a time.",
+    { retryAfterMs: 1000 },
+  );
+
+const full = (): Refusal =>
+  new Refusal(
+    "overloaded",
+    "The gateway has as many large requests under way as it may. Send the request again shortly.",
+    { retryAfterMs: 1000 },
+  );

@@ -1,0 +1,68 @@
+// Memory for prompts: a large body is in memory until its request is settled, so it has room of its own until then, whatever its
+// provider makes of it; whoever takes too much of it is told to come back, and others are served.
+import { expect, test } from "bun:test";
+import type { ErrorJson } from "../support/events.ts";
+import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { waitFor } from "../support/wait.ts";
+
+const BODY_BYTES = 128 * 1024;
+/** Two of them are a quarter of the room. */
+const LARGE = {
+  model: "uncounted-1",
+  max_tokens: 10,
+  messages: [{ role: "user", content: "a".repeat(100_000) }],
+};
+
+async function within(run: (gateway: TestGateway) => Promise<void>): Promise<void> {
+  const gateway = await startGateway({
+    configure: (config) =>
+      Object.assign(config.limits, { bodyBytes: BODY_BYTES, promptBytes: 8 * BODY_BYTES }),
+  });
+  try {
+    await run(gateway);
+    await gateway.assertSound();
+  } finally {
+    await gateway.stop();
+  }
+}
+
+const running = ({ simulator }: TestGateway): number =>
+  simulator.bill().filter(({ outcome }) => outcome === "running").length;
+
+test("large bodies of requests that run are bounded: 429 for whoever has too many, others are served, until they are settled", async () => {
+  await within(async (gateway) => {
+    const [one, other] = [await gateway.customer({ usd: "100" }), await gateway.customer({ usd: "100" })];
+    const ask = (customer: Customer, stream = false) =>
+      gateway.chat<ErrorJson>(customer, { ...LARGE, stream });
+    gateway.simulator.behave({ behaviour: { until_well: true } });
+    const hanging = [ask(one), ask(one, true), ask(other)];
+    await waitFor(async () => running(gateway) === 3, "three that run");
+    const refused = await ask(one);
+    expect([refused.status, refused.json.error.code]).toEqual([429, "rate_limit_exceeded"]);
+    expect(refused.headers.get("retry-after")).toBe("1");
+    gateway.simulator.behaveWell();
+    expect(
+      (await gateway.chat(one, { ...LARGE, messages: [{ role: "user", content: "small" }] })).status,
+    ).toBe(200);
+    expect((await Promise.all(hanging)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const customer of [one, one, one]) expect((await ask(customer)).status).toBe(200);
+  });
+}, 60_000);
+
+test("what is refused, asked as a quote, or repeated gives its room back", async () => {
+  await within(async (gateway) => {
+    const [rich, poor] = [await gateway.customer({ usd: "100" }), await gateway.customer({ usd: "0.01" })];
+    const key = { "idempotency-key": "large-prompt-1" };
+    for (let n = 0; n < 5; n += 1) {
+      expect((await gateway.chat(poor, LARGE)).status).toBe(402);
+      expect((await gateway.chat(rich, { ...LARGE, nonsense: 1 })).status).toBe(400);
+      expect((await gateway.chat(rich, LARGE, key)).status).toBe(200);
+      const quote = await fetch(`${gateway.baseUrl}/chat/completions/quote`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${rich.secret}`, "content-type": "application/json" },
+        body: JSON.stringify(LARGE),
+      });
+      expect(quote.status).toBe(200);
+    }
+  });
+}, 60_000);
