@@ -2,6 +2,7 @@
 // (organization, what it is about, expected, found); those whose last two differ are violations. What both stores can be asked
 // in the same words stands here; each brings the rest (`sqlite/sums.ts`, `postgres/sums.ts`), and none of its checks is left out.
 import { ask, type Dialect, numberOf, type Query } from "../../store/sql.ts";
+import { type Cell, textOrNull } from "../cell.ts";
 import { UNMARKED, WRONGLY_COUNTED } from "../rate-running.ts";
 import type { Findings } from "./findings.ts";
 import { movedEnds, type PrintedEnds, REVIVED_KEYS, wrongBalances } from "./told-elsewhere.ts";
@@ -45,7 +46,7 @@ export type Compared = Readonly<Record<Name, string>>;
 type OwnChecks = "held" | "months" | "usage" | EntryKind;
 
 /** What the same query says otherwise in each store. */
-export interface Words extends PrintedEnds {
+export interface StoreWords extends PrintedEnds {
   dialect: Dialect;
   /** The sum of whole numbers or of money, which throws for none; 0 where there are none. */
   sum: (expression: string) => string;
@@ -81,7 +82,7 @@ export const instantsOf = (column: string | null): string =>
   column === null ? "''" : `min(${column}) || '-' || max(${column})`;
 
 /** The checks that both stores ask in the same words. */
-export const sharedChecks = (words: Words): Omit<Compared, OwnChecks> => ({
+export const sharedChecks = (words: StoreWords): Omit<Compared, OwnChecks> => ({
   chainEnds: `
     SELECT o.org_id, NULL, 'a balance', 'none' FROM organization o LEFT JOIN org_balance b ON b.org_id = o.org_id AND b.slot = 0
     WHERE b.org_id IS NULL
@@ -135,7 +136,7 @@ export const sharedChecks = (words: Words): Omit<Compared, OwnChecks> => ({
 });
 
 /** I16: top-ups and reversals against the entries that they made. */
-const creditChecks = ({ sum, referenceOf }: Words) => ({
+const creditChecks = ({ sum, referenceOf }: StoreWords) => ({
   topUps: `
     SELECT t.org_id, t.external_id, '1 of ' || t.amount || ' at ' || t.at,
       (SELECT count(*) || ' of ' || ${sum("e.amount")} || ' at ' || coalesce(CAST(max(e.at) AS text), '?') FROM ledger_entry e
@@ -178,13 +179,11 @@ export function* checkSums(compared: Compared, findings: Findings, nowMs: number
     );
     for (const { org, about, expected, found } of differing)
       findings.violated(invariant, {
-        organizationId: textOrNull(org),
-        requestId: textOrNull(about),
+        organizationId: textOrNull(org as Cell),
+        requestId: textOrNull(about as Cell),
         expected: String(expected),
         found: String(found),
       });
     findings.took(invariant);
   }
 }
-
-const textOrNull = (cell: unknown): string | null => (cell === null ? null : String(cell));
