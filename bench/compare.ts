@@ -1,7 +1,7 @@
 // Two revisions in one run (`--compare REVISION`): every round takes each figure of both, the next round in the opposite
 // order, beside the same controls; so whatever slows the machine slows both, and the controls tell how much it did.
 import { join } from "node:path";
-import { messageOf } from "../src/lib/message.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 import { startPeers, startTollgates, type Ground } from "./bring-up.ts";
 import { checkOut } from "./checkout.ts";
 import { warmUp } from "./figures/warm-up.ts";

@@ -1,6 +1,6 @@
 // What `npm run bench` is asked for. Minutes of measuring are not begun on words that mean nothing here.
 import { parseArgs } from "node:util";
-import { messageOf } from "../src/lib/message.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 import { MEASURES, type NamedMeasure } from "./measures.ts";
 import { LITELLM } from "./litellm/peer.ts";
 import { LEAN_GATEWAYS, TOLLGATES } from "./peer.ts";

@@ -4,7 +4,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { messageOf } from "../src/lib/message.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 import { startPeers, startTollgates, type Ground } from "./bring-up.ts";
 import { chart } from "./chart.ts";
 import { compare, printComparison } from "./compare.ts";

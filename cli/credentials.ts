@@ -3,7 +3,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { messageOf } from "../src/lib/message.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 
 export interface Login {

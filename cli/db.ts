@@ -191,7 +191,7 @@ async function leaveTrace(dataDir: string, files: readonly string[]): Promise<vo
   try {
     noteBackup(dataDir, { atMs: Date.now(), bytes });
   } catch (error) {
-    const { messageOf } = await import("../src/lib/message.ts");
+    const { messageOf } = await import("../src/domain/error-message.ts");
     say(`System health will not show this backup: ${messageOf(error)}`);
   }
 }

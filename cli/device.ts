@@ -7,7 +7,7 @@ import {
   DEVICE_TOKEN_PATH,
 } from "../src/domain/device-words.ts";
 import type { DeviceCodeJson, DeviceTokenJson } from "../src/api/shapes/devices.ts";
-import { messageOf } from "../src/lib/message.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 import { passByProxy } from "./gateway.ts";
 import { Problem } from "./problem.ts";
 import { say } from "./report.ts";

@@ -10,7 +10,7 @@ import { gatewayFindings } from "./doctor-gateway.ts";
 import { printTime } from "../src/domain/print.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
-import { messageOf } from "../src/lib/message.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 import { callsWithDescriptors, openFilesMax } from "../src/lib/shortage.ts";
 
 interface DoctorOptions {

@@ -6,7 +6,7 @@ import type { AdminTarget, Answer as Answered, Input } from "../src/api/client.t
 import { fill } from "../src/api/target.ts";
 import type { ErrorJson } from "../src/api/shapes/records.ts";
 import { OPERATOR_FILE } from "../src/domain/data-files.ts";
-import { messageOf } from "../src/lib/message.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 import type { ListedModel } from "./agents/agent.ts";
 import { addressOf, assertOpen, findLogin } from "./credentials.ts";
 import { nextStep } from "./next-step.ts";

@@ -9,7 +9,7 @@ import { type Price, exactPrice } from "../src/domain/price.ts";
 import { RECEIPT_TYPE } from "../src/domain/document-types.ts";
 import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, type ReceiptJson, receiptSchema } from "../src/domain/receipt.ts";
 import type { WireClasses } from "../src/domain/token-classes.ts";
-import { messageOf } from "../src/lib/message.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 import { costLines } from "../src/pricing/cost-lines.ts";
 import { chargeOfReceipt, countsOfReceipt } from "../src/pricing/receipt-price.ts";
 import { passByProxy } from "./gateway.ts";

@@ -7,7 +7,7 @@ import { spanMs } from "./instant.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { report, say } from "./report.ts";
 import { fields, table } from "./table.ts";
-import { messageOf } from "../src/lib/message.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 
 type Listed = ReleaseListJson["data"][number];
 

@@ -10,7 +10,7 @@ import {
   STEP_WORDS,
   type VerifiedStep,
 } from "../src/domain/verification.ts";
-import { messageOf } from "../src/lib/message.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 import { verifyCharge } from "../src/pricing/verify-charge.ts";
 import { followChain } from "../src/pricing/verify-entries.ts";
 import type { Gateway } from "./gateway.ts";

@@ -1,7 +1,7 @@
 #!/usr/bin/env bun
 // The command line (interfaces.md §2): noun–verb commands. Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 import { CommanderError } from "commander";
-import { messageOf } from "../src/lib/message.ts";
+import { messageOf } from "../src/domain/error-message.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { buildProgram } from "./program.ts";
 import { say } from "./report.ts";

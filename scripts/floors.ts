@@ -81,10 +81,10 @@ for await (const path of new Glob("src/**/*.ts").scan(".")) {
 }
 /**
  * What everybody speaks, and what a format reads: a page checks what is typed by the very rule of the server. And what verifies a
- * charge, by the very arithmetic that made it; and what an error says.
+ * charge, by the very arithmetic that made it.
  */
 const OPEN_TO_CLIENTS =
-  /^src\/(api|domain)\/|^src\/lib\/message\.ts$|^src\/gateway\/formats\/[^/]+\/parse-|^src\/pricing\/(verify-charge|verify-entries|check-signature)\.ts$/;
+  /^src\/(api|domain)\/|^src\/gateway\/formats\/[^/]+\/parse-|^src\/pricing\/(verify-charge|verify-entries|check-signature)\.ts$/;
 const CLIENTS = ["cli/**/*.ts", "bench/**/*.ts", "dashboard/**/*.{ts,tsx}"];
 for (const path of CLIENTS.flatMap((pattern) => [...new Glob(pattern).scanSync(".")])) {
   for (const [, target = ""] of (await Bun.file(path).text()).matchAll(/from "(\.[^"]+)"/g)) {

@@ -70,7 +70,7 @@ class StatementPage {
     this.sum("Charges", minus(of.charges_usd));
     this.sum("Chargebacks", minus(of.chargebacks_usd));
     this.pdf.rule(this.y - 9, LEFT, RIGHT);
-    this.sum("Closing balance", of.closing_usd, true);
+    this.total("Closing balance", of.closing_usd);
     const owed = /[1-9]/.test(of.debt_usd) ? ` - ${dollars(of.debt_usd)} owed` : "";
     this.note(`Of it ${dollars(of.available_usd)} available + ${dollars(of.held_usd)} held${owed}.`);
     if (/[1-9]/.test(of.drift_usd))
@@ -118,7 +118,7 @@ class StatementPage {
       this.sum(what, other_charges.amount_usd);
     }
     this.pdf.rule(this.y - 9, LEFT, RIGHT);
-    this.sum("All charges", charges_usd, true);
+    this.total("All charges", charges_usd);
   }
 
   chain({ entries, head }: StatementJson): void {
@@ -156,15 +156,18 @@ class StatementPage {
     this.y += LINE + 4;
   }
 
-  private sum(label: string, usd: string, strong = false): void {
+  private sum(label: string, usd: string, font: "regular" | "bold" = "regular"): void {
     this.room();
-    const font = strong ? "bold" : "regular";
     this.pdf.text(label, { x: LEFT, y: this.y, font, width: 340 });
-    this.amount(usd, strong);
+    this.amount(usd, font);
   }
 
-  private amount(usd: string, strong = false): void {
-    this.pdf.text(dollars(usd), { x: RIGHT, y: this.y, font: strong ? "bold" : "regular", right: true });
+  private total(label: string, usd: string): void {
+    this.sum(label, usd, "bold");
+  }
+
+  private amount(usd: string, font: "regular" | "bold" = "regular"): void {
+    this.pdf.text(dollars(usd), { x: RIGHT, y: this.y, font, right: true });
     this.y += LINE;
   }
 

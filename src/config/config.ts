@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isJsonObject } from "../domain/read-value.ts";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 import type { ProviderKind } from "../providers/kind.ts";
 import { PROVIDER_KINDS } from "../providers/kinds.ts";
 import { describePlace, readIssues, settingError } from "./complaint.ts";

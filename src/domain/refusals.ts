@@ -18,7 +18,8 @@ interface RefusalRow {
 }
 
 const ire = (status: number): RefusalRow => ({ status, type: "invalid_request_error", retry: false });
-const row = (status: number, type: RefusalType, retry = false): RefusalRow => ({ status, type, retry });
+const row = (status: number, type: RefusalType): RefusalRow => ({ status, type, retry: false });
+const retryable = (status: number, type: RefusalType): RefusalRow => ({ status, type, retry: true });
 
 export const REFUSALS = {
   invalid_api_key: ire(401),
@@ -49,27 +50,27 @@ export const REFUSALS = {
   model_not_found: ire(404),
   generation_not_found: ire(404),
   response_not_found: ire(404),
-  receipt_not_ready: row(409, "invalid_request_error", true),
+  receipt_not_ready: retryable(409, "invalid_request_error"),
   insufficient_credits: row(402, "billing_error"),
   key_spend_limit_reached: row(403, "billing_error"),
   scope_not_permitted: row(403, "permission_error"),
   model_not_allowed: row(403, "permission_error"),
   research_entitlement_required: row(403, "permission_error"),
   paid_workspace_required: row(403, "permission_error"),
-  idempotency_in_progress: row(409, "idempotency_error", true),
+  idempotency_in_progress: retryable(409, "idempotency_error"),
   idempotency_outcome_unknown: row(409, "idempotency_error"),
   idempotency_key_expired: row(409, "idempotency_error"),
   idempotency_result_not_retained: row(409, "idempotency_error"),
   idempotency_key_reused: row(422, "idempotency_error"),
-  rate_limit_exceeded: row(429, "requests", true),
+  rate_limit_exceeded: retryable(429, "requests"),
   internal_error: row(500, "server_error"),
   provider_error: row(502, "server_error"),
   provider_timeout: row(504, "server_error"),
   route_disabled: row(503, "server_error"),
   route_release_stale: row(503, "server_error"),
-  route_unhealthy: row(503, "server_error", true),
-  route_unavailable: row(503, "server_error", true),
-  overloaded: row(503, "server_error", true),
+  route_unhealthy: retryable(503, "server_error"),
+  route_unavailable: retryable(503, "server_error"),
+  overloaded: retryable(503, "server_error"),
 } as const satisfies Record<string, RefusalRow>;
 
 export type RefusalCode = keyof typeof REFUSALS;

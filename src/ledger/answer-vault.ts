@@ -3,6 +3,9 @@
 import { openBytes, sealBytes } from "../lib/seal.ts";
 import type { StoredAnswer } from "./ledger.ts";
 
+/** One stored answer holds at most this much (money.md §8.10). */
+export const STORED_ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+
 type Place = { organizationId: string; requestId: string };
 type Chunk = { seq: number; bytes: Uint8Array };
 

@@ -1,7 +1,7 @@
 // Ends unfinished requests that have no owner any more, each by itself: one that cannot be ended is quarantined, held
 // and named for an operator, and the others are ended all the same (money.md §9, docs/decisions/0020-one-bad-record.md).
 import { crashPoint } from "../lib/crash-point.ts";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 import type { MoneyOperation } from "./decide/decide.ts";
 import {
   neverDispatched,

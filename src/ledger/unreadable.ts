@@ -1,7 +1,7 @@
 // A stored record that cannot be read: named, so that whoever asks for it is told which one it is, and nobody else is
 // told anything (docs/decisions/0020-one-bad-record.md).
 import type { AttemptRecord } from "./records.ts";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 
 export class UnreadableRecord extends Error {
   /** `what`: the record in words, with its id; nothing of what it holds. */

@@ -2,7 +2,7 @@
 // stops without a word: a failure is counted under the job's name, told once per run, and the job goes on
 // (docs/decisions/0020-one-bad-record.md). `setInterval` stands nowhere else in `src` (scripts/floors.ts).
 import { every, type Repeating } from "./every.ts";
-import { messageOf } from "./message.ts";
+import { messageOf } from "../domain/error-message.ts";
 
 /** A run that takes longer is told of: a job that waits for ever is as silent as one that died. */
 const LONG_RUN_MS = 10 * 60_000;

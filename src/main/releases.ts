@@ -5,7 +5,7 @@ import type { Config } from "../config/config.ts";
 import type { Ledger, Transactions } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 import type { Sql } from "../store/sql.ts";
 import { Breakers } from "../releases/breakers.ts";
 import { demoKeys, keepDemoFresh, renewDemo } from "../releases/demo.ts";

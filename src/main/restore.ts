@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 import { printTime } from "../domain/print.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { flush } from "../lib/flush.ts";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 import { peopleFile } from "../people/store.ts";
 import { dataKeyCheck, readDataKey } from "../store/data-key.ts";
 import { lockDirectory } from "../store/directory-lock.ts";

@@ -15,7 +15,7 @@ import {
 } from "./driver.ts";
 import { NANO_PER_CENT, type PaymentMethod, type PaymentOrder } from "./order.ts";
 import { asStripeEvent, DISPUTES, readRefund, readStripeEvent, refundOf } from "./stripe-event.ts";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 
 export interface StripeSettings {
   /** `test`: money is pretended by the fake one; everything else is the same. */

@@ -3,7 +3,7 @@
 import type { Release } from "../domain/release.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 import { afterFailure, afterStart, type Circuit, CLOSED, type CircuitLimits, permits } from "./circuit.ts";
 
 const PROBE_TIMEOUT_MS = 5000;

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DATA_KEY_FILE } from "../domain/data-files.ts";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 import { privateDirectory, privateFile } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 

@@ -1,7 +1,7 @@
 // What an error of PostgreSQL means: try the transaction again, blame one operation, or stop until the database is back;
 // and at the start, what to tell the operator (money.md §7, hardening.md S11).
 import { isOverloaded, overloaded } from "../domain/overloaded.ts";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 import { StoreFailure, type StoreFailureReason } from "./store-failure.ts";
 
 /**

@@ -11,7 +11,7 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname } from "node:path";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 /** Creates the directory when it is missing and makes sure that we may write there, and nobody else may enter it. */

@@ -4,7 +4,7 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { SqlRow, SqlValue } from "./sql.ts";
 import { openReader } from "./sqlite-connection.ts";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 
 export interface ReadQuestion {
   id: number;

@@ -4,7 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Repeating } from "../lib/every.ts";
 import { inflated } from "../lib/inflated.ts";
 import type { Jobs } from "../lib/jobs.ts";
-import { messageOf } from "../lib/message.ts";
+import { messageOf } from "../domain/error-message.ts";
 import { printExport, type Source, type Span } from "./otlp.ts";
 import { readAnswer, type Taken } from "./otlp-answer.ts";
 
@@ -41,7 +41,7 @@ const RETRY_FIRST_MS = 1_000;
 const RETRY_AT_MOST_MS = 30_000;
 const LAST_EXPORT_MS = 2_000;
 const LEFT_OUT_TOLD_EVERY_MS = 600_000;
-const ANSWER_BYTES_MAX = 64 * 1024;
+const EXPORT_ANSWER_BYTES_MAX = 64 * 1024;
 /** What OTLP says may be sent again. */
 const RETRYABLE = new Set([429, 502, 503, 504]);
 
@@ -139,7 +139,7 @@ export class SpanExporter {
         proxy: false,
         signal: AbortSignal.timeout(timeoutMs),
       });
-      const body = await readAtMost(inflated(reply), ANSWER_BYTES_MAX);
+      const body = await readAtMost(inflated(reply), EXPORT_ANSWER_BYTES_MAX);
       if (reply.ok) {
         const said = body && readAnswer(reply.headers.get("content-type"), body);
         if (said !== null) return { kind: "taken", ...said };

@@ -230,8 +230,8 @@ const TITLED = CASES.map(
 
 test.each(TITLED)("%s: that is %s", async (_, param, { door, of, said, also }) => {
   scripted.says(JSON.stringify(said), 400);
-  const { path, body } = DOORS[door];
-  const { status, text } = await scripted.post(path, { ...body(of), ...also });
+  const at = DOORS[door];
+  const { status, text } = await scripted.post(at.path, { ...at.body(of), ...also });
   const { error } = JSON.parse(text) as Told;
   if (param === OTHERS) {
     expect([status, error.code, error.param ?? null]).toEqual([502, "provider_error", null]);

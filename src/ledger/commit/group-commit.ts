@@ -3,7 +3,7 @@
 // away or full, everything else is refused at once; a commit whose outcome is unknown is looked up (money.md §7).
 import { overloaded } from "../../domain/overloaded.ts";
 import type { Jobs } from "../../lib/jobs.ts";
-import { messageOf } from "../../lib/message.ts";
+import { messageOf } from "../../domain/error-message.ts";
 import { atEndOfTurn, letGoOn } from "../../lib/turn.ts";
 import type { Pulse } from "./pulse.ts";
 import { type Committed, UnknownCommit } from "./unknown-commit.ts";

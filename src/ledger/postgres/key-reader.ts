@@ -2,7 +2,7 @@
 // statement, on a connection of its own, so that neither a long page nor a batch stands before it.
 import type { Client } from "pg";
 import { overloaded } from "../../domain/overloaded.ts";
-import { messageOf } from "../../lib/message.ts";
+import { messageOf } from "../../domain/error-message.ts";
 import { atEndOfTurn } from "../../lib/turn.ts";
 import { toldAway } from "../../store/postgres-error.ts";
 import { text } from "../cell.ts";

@@ -1,6 +1,7 @@
 // The ledger on PostgreSQL, for any number of gateways: a few writers per process, each organization always at
 // the same one, every decision taken on rows locked in the database, nothing about keys, limits or credits cached
 // (money.md §2, §7).
+import { STORED_ANSWER_BYTES_MAX } from "../answer-vault.ts";
 import type { Credential } from "../../domain/credential.ts";
 import { overloaded } from "../../domain/overloaded.ts";
 import { NO_RATE_DEFAULTS, type RateDefaults } from "../../domain/rate-limits.ts";
@@ -26,6 +27,7 @@ import type {
 } from "../ledger.ts";
 import { oneAtATime } from "../verify/one-at-a-time.ts";
 import { verifyPostgres } from "../verify/postgres/verify.ts";
+import { transactionNumber } from "../transaction-number.ts";
 import { change, type ChangePorts } from "./changes.ts";
 import type { CommitPorts } from "./commit.ts";
 import { previewAdmission } from "./preview.ts";
@@ -68,10 +70,6 @@ export interface PostgresLedgerPorts {
 }
 
 const WRITERS = 4;
-/** One stored result holds at most this much (money.md §8.10). */
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
-/** Transactions of one number that stay apart from those of every other. */
-const TRANSACTIONS_PER_EPOCH = 1_000_000_000;
 
 /** Opens the ledger; what earlier processes spooled is settled, and what they left is resolved, before it resolves. */
 export async function openPostgresLedger(ports: PostgresLedgerPorts): Promise<Ledger> {
@@ -221,13 +219,11 @@ class PostgresLedger {
       retention: {
         answerMs: idempotency.bodyRetentionMs,
         claimMs: idempotency.bodyRetentionMs + idempotency.tombstoneRetentionMs,
-        answerBytes: ANSWER_BYTES_MAX,
+        answerBytes: STORED_ANSWER_BYTES_MAX,
       },
       nextTransaction: () => {
         this.transactions += 1;
-        if (this.transactions >= TRANSACTIONS_PER_EPOCH)
-          throw new Error("a process ran out of transaction numbers: restart");
-        return this.firstEpoch * TRANSACTIONS_PER_EPOCH + this.transactions;
+        return transactionNumber(this.firstEpoch, this.transactions);
       },
     };
   }

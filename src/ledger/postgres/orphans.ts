@@ -2,10 +2,9 @@
 // their owner has given up (money.md §9).
 import type { Unowned } from "../recovery.ts";
 import { int, text } from "../cell.ts";
+import { ORPHANS_AT_ONCE } from "../upkeep-pace.ts";
 import { type Asking, askOnce } from "./query.ts";
 
-/** Recovery of many holds their chunks in memory. */
-const ORPHANS_AT_ONCE = 200;
 /** An owner ends its request at its deadline; one that has not by then, and waits for no commit, never will. */
 const OWN_LATE_MS = 60_000;
 /** Long enough for any owner elsewhere to be told, and to ask a provider what became of it. */

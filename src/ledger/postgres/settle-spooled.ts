@@ -1,7 +1,7 @@
 // What processes of this directory could not settle before they ended (money.md §2): each settlement by itself, before
 // recovery may decide its request anew.
 import type { Jobs } from "../../lib/jobs.ts";
-import { messageOf } from "../../lib/message.ts";
+import { messageOf } from "../../domain/error-message.ts";
 import type { Leftover, Spool } from "../commit/spool.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
 import type { Transactions } from "../ledger.ts";

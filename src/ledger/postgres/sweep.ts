@@ -7,13 +7,7 @@ import { errorKind } from "../../store/postgres-error.ts";
 import { forgetInstances } from "./lease.ts";
 import { type Asking, askOnce } from "./query.ts";
 import { makeMonths } from "./months.ts";
-
-/** Few rows per run, so that no request waits behind it. */
-const ROWS_PER_RUN = 500;
-const BETWEEN_RUNS_MS = 20;
-
-/** It looks at every limit, and only while gateways of two versions run is one wrong. */
-const RUNS_BETWEEN_MENDINGS = 12;
+import { BETWEEN_RUNS_MS, ROWS_PER_RUN, RUNS_BETWEEN_MENDINGS } from "../upkeep-pace.ts";
 
 /** What keeps a month from being made lasts, and each try is a moment in which charges wait. */
 const RUNS_BETWEEN_MONTHS = 3;

@@ -12,10 +12,9 @@ import type { Changes } from "../rows.ts";
 import { Changed, type Operation, type Outcome } from "../commit/operations.ts";
 import type { Unowned } from "../recovery.ts";
 import { type Cell, int, text } from "../cell.ts";
+import { transactionNumber } from "../transaction-number.ts";
+import { ORPHANS_AT_ONCE } from "../upkeep-pace.ts";
 import { SqliteConnection } from "./connection.ts";
-
-/** Transactions per boot that stay apart from those of every other boot. */
-const TRANSACTIONS_PER_EPOCH = 1_000_000_000;
 
 interface Applied {
   outcomes: Committed<Outcome>[];
@@ -129,9 +128,7 @@ export class SqliteCommit implements Writer<Operation, Outcome> {
 
   private nextTransaction(): number {
     this.transactions += 1;
-    if (this.transactions >= TRANSACTIONS_PER_EPOCH)
-      throw new Error("a boot ran out of transaction numbers: restart");
-    return this.store.epoch * TRANSACTIONS_PER_EPOCH + this.transactions;
+    return transactionNumber(this.store.epoch, this.transactions);
   }
 
   private unownedWhere(condition: string, ...values: number[]): Unowned[] {
@@ -149,9 +146,6 @@ export class SqliteCommit implements Writer<Operation, Outcome> {
     }));
   }
 }
-
-/** Recovery of many holds their chunks in memory. */
-const ORPHANS_AT_ONCE = 200;
 
 function crashBefore(operations: readonly Operation[]): void {
   for (const { kind } of operations) {

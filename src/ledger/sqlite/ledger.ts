@@ -1,5 +1,6 @@
 // The ledger on SQLite: one writer connection whose batches are the only way in, so there is one order of everything
 // and nothing about keys, limits or credits is cached (money.md §2, §7). Free reads use the same connection.
+import { STORED_ANSWER_BYTES_MAX } from "../answer-vault.ts";
 import { HOUR_MS } from "../../domain/durations.ts";
 import { overloaded } from "../../domain/overloaded.ts";
 import { NO_RATE_DEFAULTS, type RateDefaults } from "../../domain/rate-limits.ts";
@@ -58,8 +59,6 @@ const NO_DEADLINE = 0;
 /** An owner ends its request at its deadline; one that has not by then, and waits for no commit, never will. */
 const LATE_MS = 60_000;
 const QUEUE = 10_000;
-/** One stored result holds at most this much (money.md §8.10). */
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Opens the ledger; requests that a former process left behind are resolved before it resolves. */
 export async function openSqliteLedger({
@@ -76,7 +75,7 @@ export async function openSqliteLedger({
     retention: {
       answerMs: idempotency.bodyRetentionMs,
       claimMs: idempotency.bodyRetentionMs + idempotency.tombstoneRetentionMs,
-      answerBytes: ANSWER_BYTES_MAX,
+      answerBytes: STORED_ANSWER_BYTES_MAX,
     },
   });
   const pulse = new Pulse();

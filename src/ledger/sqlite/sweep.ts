@@ -4,13 +4,7 @@
 import type { Database } from "bun:sqlite";
 import type { Repeating } from "../../lib/every.ts";
 import type { Jobs } from "../../lib/jobs.ts";
-
-/** Few rows per run, so that no request waits behind it. */
-const ROWS_PER_RUN = 500;
-const BETWEEN_RUNS_MS = 20;
-
-/** It looks at every limit, and only a damaged row is wrong. */
-const RUNS_BETWEEN_MENDINGS = 12;
+import { BETWEEN_RUNS_MS, ROWS_PER_RUN, RUNS_BETWEEN_MENDINGS } from "../upkeep-pace.ts";
 
 export interface SweepPorts {
   jobs: Jobs;

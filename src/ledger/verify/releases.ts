@@ -2,7 +2,7 @@
 // That the route's highest version is its newest release's, sums see to.
 import { storedRelease } from "../frozen-release.ts";
 import { ask, numberOf, type Query, type SqlRow, type SqlValue, textOf } from "../../store/sql.ts";
-import { messageOf } from "../../lib/message.ts";
+import { messageOf } from "../../domain/error-message.ts";
 import type { Findings } from "./findings.ts";
 
 const INVARIANT = "I20 a release is what was signed";

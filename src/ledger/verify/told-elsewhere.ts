@@ -10,12 +10,19 @@ export const REVIVED_KEYS = `
   SELECT NULL, NULL, 'revoked: ' || m.id, 'in use' FROM management_key m
   WHERE m.revoked_at IS NULL AND m.id IN (SELECT target FROM audit_log WHERE action = 'management_key.revoke')`;
 
+/** How a store finds an instant in a line of the audit log. */
+export interface PrintedEnds {
+  /** Its function that finds a text in another one, 0 where it is not there. */
+  place: string;
+  /** The SQL of an instant, of milliseconds, as the log prints it. */
+  printed: (ms: string) => string;
+}
+
 /**
  * Keys, management keys too, that were revoked at another instant than the audit log told: later, and requests that came after its
- * end look as if they came before. A key whose time was over tells no such instant. `place` finds a text in another one, 0 where it
- * is not there, and `printed` prints an instant as the log does, each in the words of its store.
+ * end look as if they came before. A key whose time was over tells no such instant.
  */
-export const movedEnds = (place: string, printed: (ms: string) => string): string => `
+export const movedEnds = ({ place, printed }: PrintedEnds): string => `
   SELECT a.org_id, NULL, a.target || ': ' || a.value_after, coalesce(${printed("k.revoked_at")}, 'no time')
   FROM audit_log a JOIN (
     SELECT key_id, revoked_at FROM api_key UNION ALL SELECT id, revoked_at FROM management_key) k ON k.key_id = a.target

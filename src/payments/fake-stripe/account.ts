@@ -99,10 +99,11 @@ export class FakeAccount {
   }
 
   /** As Stripe prints it, with the card when it is asked for. */
-  printPayment(payment: Payment, expand: boolean): Record<string, unknown> {
+  /** With the card itself where its id stands otherwise. */
+  printWithCard(payment: Payment): Record<string, unknown> {
     const { payment_method: id } = payment;
     const card = { id, object: "payment_method", type: "card", card: { brand: "visa", last4: "4242" } };
-    return { ...payment, payment_method: expand && id !== null ? card : id };
+    return { ...payment, payment_method: id === null ? null : card };
   }
 
   private addPayment(fields: Omit<Payment, "id" | "object" | "amount_received">): Payment {

@@ -195,7 +195,7 @@ export class FakeStripe {
     const payment = this.account.payments.get(id);
     if (payment === undefined)
       return print(failure(404, { type: "invalid_request_error", message: `No such payment_intent: ${id}` }));
-    return Response.json(this.account.printPayment(payment, expand));
+    return Response.json(expand ? this.account.printWithCard(payment) : payment);
   }
 
   private listPayments(asked: URLSearchParams): Response {
@@ -203,8 +203,7 @@ export class FakeStripe {
     const customer = asked.get("customer");
     const data = [...this.account.payments.values()]
       .filter((payment) => customer === null || payment.customer === customer)
-      .filter(({ metadata }) => order === undefined || metadata["order"] === order)
-      .map((payment) => this.account.printPayment(payment, false));
+      .filter(({ metadata }) => order === undefined || metadata["order"] === order);
     return Response.json({ object: "list", has_more: false, data });
   }
 
@@ -213,7 +212,7 @@ export class FakeStripe {
     if (payment === undefined || payment.status === "succeeded")
       return print(failure(400, { type: "invalid_request_error", message: `${id} cannot be canceled` }));
     payment.status = "canceled";
-    return Response.json(this.account.printPayment(payment, false));
+    return Response.json(payment);
   }
 
   private showRefund(id: string): Answer {
@@ -236,7 +235,7 @@ export class FakeStripe {
     if (charging === "break") return broken;
     const payment = this.account.charge(form, charging === "pending" ? "processing" : "succeeded");
     if (charging === "break_charged") return broken;
-    return { status: 200, body: this.account.printPayment(payment, false) };
+    return { status: 200, body: payment };
   }
 
   private async payPage(request: Request, id: string): Promise<Response> {

@@ -5,7 +5,7 @@ import { Failure, type FailureCause, noConnection } from "../failure.ts";
 import { readBounded } from "../http/call.ts";
 import { fitToShow } from "../http/words.ts";
 
-const ANSWER_BYTES_MAX = 64 * 1024;
+const TOKEN_ANSWER_BYTES_MAX = 64 * 1024;
 /** A renewal in all, its answers included. */
 export const RENEWAL_MS = 10_000;
 
@@ -45,7 +45,7 @@ export async function askLender(
       signal,
     });
     const timeouts = { reason: null };
-    const text = await readBounded(inflated(reply), { bytesMax: ANSWER_BYTES_MAX, timeouts });
+    const text = await readBounded(inflated(reply), { bytesMax: TOKEN_ANSWER_BYTES_MAX, timeouts });
     return { status: reply.status, text };
   } catch (error) {
     if (error instanceof Failure) throw late() ?? unavailable(from, `broke off: ${error.message}`);

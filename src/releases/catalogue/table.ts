@@ -9,7 +9,7 @@ import { isLiteLlm, readLiteLlm } from "./litellm.ts";
 import { isModelsDev, readModelsDev } from "./models-dev.ts";
 import { isSnapshot, readSnapshot } from "./snapshot.ts";
 import snapshot from "./snapshot.json" with { type: "text" };
-import { messageOf } from "../../lib/message.ts";
+import { messageOf } from "../../domain/error-message.ts";
 
 export interface PriceTable extends TableReading {
   /** "LiteLLM 1.109.1", "models.dev", a file's name. */

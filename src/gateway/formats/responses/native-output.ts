@@ -27,7 +27,7 @@ import {
   openPiece,
   partAdded,
   piecesOf,
-  placeIn,
+  pieceIndex,
   printItem,
   printWhere,
   TEXT,
@@ -190,9 +190,9 @@ export class NativeOutput {
     const { event, told } = native;
     const words = partWords(told.part, event);
     const item = words === null ? null : this.itemOf(words, told);
-    if (words === null || item === null || piecesOf(item, words).at(placeIn(told, words)) !== undefined)
+    if (words === null || item === null || piecesOf(item, words).at(pieceIndex(told, words)) !== undefined)
       return "";
-    const piece = piecesOf(item, words).begin(placeIn(told, words), completePart(told.part as JsonObject));
+    const piece = piecesOf(item, words).begin(pieceIndex(told, words), completePart(told.part as JsonObject));
     return line.pass(native, { ...whereIs(item, words, piece), part: piece.part });
   }
 
@@ -226,7 +226,7 @@ export class NativeOutput {
     }
     let piece = openPiece(item, words, told);
     if (piece === null) {
-      piece = piecesOf(item, words).begin(placeIn(told, words), completePart({ type: words.part }));
+      piece = piecesOf(item, words).begin(pieceIndex(told, words), completePart({ type: words.part }));
       before += line.print(
         partAdded(words),
         `${printWhere(item, words, piece)},"part":${wireJson(piece.part)}`,

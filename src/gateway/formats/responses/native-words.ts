@@ -55,7 +55,7 @@ export const piecesOf = (item: NativeItem, words: Words): NativePieces =>
   isSummary(words) ? item.summary : item.content;
 
 /** The place of a part as the upstream counts it. */
-export const placeIn = (told: JsonObject, words: Words): unknown =>
+export const pieceIndex = (told: JsonObject, words: Words): unknown =>
   isSummary(words) ? told.summary_index : told.content_index;
 
 /** Members that say where a part stands. */
@@ -78,7 +78,7 @@ export const printPlace = (words: Words, { place }: NativePiece): string =>
 /** The open part that an event means: the one in its place, else the one that began last. */
 export function openPiece(item: NativeItem, words: Words, told: JsonObject): NativePiece | null {
   const pieces = piecesOf(item, words);
-  for (const piece of [pieces.at(placeIn(told, words)), pieces.all.at(-1)])
+  for (const piece of [pieces.at(pieceIndex(told, words)), pieces.all.at(-1)])
     if (piece?.open === true && piece.part.type === words.part) return piece;
   return null;
 }

@@ -1,13 +1,14 @@
 // The thread of one verification of a PostgreSQL store: a session of its own, read-only, in one snapshot; answers once. A build
 // to one file must name this file as a further entry point.
-import { messageOf } from "../../../lib/message.ts";
+import { messageOf } from "../../../domain/error-message.ts";
 import { connectReader } from "../../../store/postgres.ts";
 import type { ThreadAnswer } from "../verify-thread.ts";
 import { Findings } from "../findings.ts";
 import { checkReleases } from "../releases.ts";
 import { runOnPostgres } from "../../../store/postgres-sql.ts";
 import { checkChains, checkRequests } from "./rows.ts";
-import { checkSums } from "./sums.ts";
+import { checkSums } from "../sums.ts";
+import { POSTGRES_SUMS } from "./sums.ts";
 
 export interface PostgresVerification {
   url: string;
@@ -30,7 +31,7 @@ async function answer({ url, dataKey, nowMs }: PostgresVerification): Promise<Th
       await checkChains(client, findings);
       await checkRequests(client, findings, { dataKey, nowMs });
       await runOnPostgres(client, checkReleases(findings));
-      await checkSums(client, findings, nowMs);
+      await runOnPostgres(client, checkSums(POSTGRES_SUMS, findings, nowMs));
       return { report: findings.report() };
     } finally {
       await client.end();

@@ -1,6 +1,6 @@
 // The thread of one verification: opens the database read-only, takes a snapshot, checks, answers once. A build to one file must
 // name this file as a further entry point.
-import { messageOf } from "../../../lib/message.ts";
+import { messageOf } from "../../../domain/error-message.ts";
 import { openReader } from "../../../store/sqlite-connection.ts";
 import { Findings } from "../findings.ts";
 import type { ThreadAnswer } from "../verify-thread.ts";
@@ -8,7 +8,8 @@ import { checkChains } from "./chain.ts";
 import { checkReleases } from "../releases.ts";
 import { runOnSqlite } from "../../../store/sqlite-sql.ts";
 import { checkRequests } from "./requests.ts";
-import { checkSums } from "./sums.ts";
+import { checkSums } from "../sums.ts";
+import { SQLITE_SUMS } from "./sums.ts";
 
 export interface SqliteVerification {
   dataDirectory: string;
@@ -31,7 +32,7 @@ function answer({ dataDirectory, dataKey, nowMs }: SqliteVerification): ThreadAn
       checkChains(database, findings);
       checkRequests(database, findings, { dataKey, nowMs });
       runOnSqlite(database, checkReleases(findings));
-      checkSums(database, findings, nowMs);
+      runOnSqlite(database, checkSums(SQLITE_SUMS, findings, nowMs));
       return { report: findings.report() };
     } finally {
       database.close();
