@@ -81,7 +81,7 @@ function addRestore(db: Command): void {
           );
         const { commandOn } = await import("../src/config/data-dir.ts");
         const { restoreBackup } = await import("../src/main/restore.ts");
-        const { schema, bytes, people, kept } = restoreBackup(dataDir, resolve(file));
+        const { schema, bytes, people, kept, stayRevoked } = restoreBackup(dataDir, resolve(file));
         const accounts =
           people === null
             ? "There are no accounts in it: those of the data directory stay."
@@ -89,13 +89,29 @@ function addRestore(db: Command): void {
         const before =
           kept.length === 0 ? "There was no store before." : `What was there is kept as ${kept.join(", ")}.`;
         const tollgate = commandOn(dataDir);
-        const done = { data_dir: dataDir, file: resolve(file), schema, bytes, people, kept };
+        const done = {
+          data_dir: dataDir,
+          file: resolve(file),
+          schema,
+          bytes,
+          people,
+          kept,
+          stay_revoked: stayRevoked,
+        };
         return {
           json: JSON.stringify(done),
-          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before}\n→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
+          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before} ${toldOfRevoked(stayRevoked)}\n→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
         };
       }),
     );
+}
+
+function toldOfRevoked(stayRevoked: number | null): string {
+  if (stayRevoked === null)
+    return "Keys and entitlements that were revoked since the backup work again, as no store was here that tells of them: revoke them anew.";
+  return stayRevoked === 0
+    ? "Nothing was revoked since the backup."
+    : `${counted(stayRevoked, "revocation")} since the backup still ${stayRevoked === 1 ? "holds" : "hold"}.`;
 }
 
 function addMove(db: Command): void {

@@ -19,6 +19,7 @@ import { databasePath } from "../store/sqlite-connection.ts";
 import { movingTo } from "../store/sqlite-inspect.ts";
 import { movedAway, movedPath, closedRefusal, restoringPath } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
+import { keepRevoked } from "./stays-revoked.ts";
 
 export interface RestoreResult {
   /** The backup's. */
@@ -28,6 +29,8 @@ export interface RestoreResult {
   people: string | null;
   /** What was there before, under its new names. */
   kept: string[];
+  /** Keys and entitlements that were revoked since the backup, and stay so; null where no store was there that can be read. */
+  stayRevoked: number | null;
 }
 
 /** Files of one SQLite database; only the first one is always there. */
@@ -55,6 +58,9 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
   try {
     copyWhole(file, copy);
     const schema = readBackup(copy, { file, dataDirectory });
+    // What an interrupted restore leaves has that already, and the old store is perhaps not whole any more.
+    const replaced = [marker, store].find((path) => existsSync(path));
+    const stayRevoked = replaced === undefined ? null : withDatabase(copy, file, keepingRevoked(replaced));
     if (people !== null) {
       copyWhole(people, copyOfPeople);
       withDatabase(copyOfPeople, people, (database) => {
@@ -78,7 +84,7 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
     crashPoint("restore_set_aside");
     renameSync(marker, store);
     flush(dataDirectory);
-    return { schema, bytes: statSync(store).size, people, kept };
+    return { schema, bytes: statSync(store).size, people, kept, stayRevoked };
   } finally {
     for (const left of [copy, copyOfPeople])
       for (const suffix of SUFFIXES) rmSync(left + suffix, { force: true });
@@ -154,6 +160,17 @@ function withDatabase<T>(copy: string, file: string, read: (database: Database) 
     throw refused(`${file} cannot be restored (${messageOf(error)})`);
   }
 }
+
+/** Null where the replaced store cannot be read: that is why it is replaced. */
+const keepingRevoked =
+  (replaced: string) =>
+  (copy: Database): number | null => {
+    try {
+      return keepRevoked(copy, replaced);
+    } catch {
+      return null;
+    }
+  };
 
 /** Sessions that have ended since, and links that were used since, would open something again. */
 function signEverybodyOut(database: Database): void {
