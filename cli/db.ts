@@ -5,6 +5,7 @@ import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import type { RestoreResult } from "../src/main/restore.ts";
 import type { Config } from "../src/config/config.ts";
 import { counted } from "../src/domain/counted.ts";
 import { PEOPLE_FILE, STORE_FILE } from "../src/domain/data-files.ts";
@@ -81,7 +82,7 @@ function addRestore(db: Command): void {
           );
         const { commandOn } = await import("../src/config/data-dir.ts");
         const { restoreBackup } = await import("../src/main/restore.ts");
-        const { schema, bytes, people, kept, stayRevoked } = restoreBackup(dataDir, resolve(file));
+        const { schema, bytes, people, kept, heldOn } = restoreBackup(dataDir, resolve(file));
         const accounts =
           people === null
             ? "There are no accounts in it: those of the data directory stay."
@@ -96,22 +97,22 @@ function addRestore(db: Command): void {
           bytes,
           people,
           kept,
-          stay_revoked: stayRevoked,
+          stay_revoked: heldOn?.revoked ?? null,
+          routes_kept: heldOn?.routes ?? null,
         };
         return {
           json: JSON.stringify(done),
-          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before} ${toldOfRevoked(stayRevoked)}\n→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
+          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before} ${toldOf(heldOn)}\n→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
         };
       }),
     );
 }
 
-function toldOfRevoked(stayRevoked: number | null): string {
-  if (stayRevoked === null)
-    return "Keys and entitlements that were revoked since the backup work again, as no store was here that tells of them: revoke them anew.";
-  return stayRevoked === 0
-    ? "Nothing was revoked since the backup."
-    : `${counted(stayRevoked, "revocation")} since the backup still ${stayRevoked === 1 ? "holds" : "hold"}.`;
+function toldOf(heldOn: RestoreResult["heldOn"]): string {
+  if (heldOn === null)
+    return "No store was here that tells what came since: keys and entitlements that were revoked after the backup work again, and routes that were disabled are open. Revoke and disable them anew.";
+  const { revoked, routes } = heldOn;
+  return `Since the backup: ${counted(revoked, "revocation")} and ${counted(routes, "route")} published, disabled or enabled; that holds.`;
 }
 
 function addMove(db: Command): void {

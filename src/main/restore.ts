@@ -19,7 +19,7 @@ import { databasePath } from "../store/sqlite-connection.ts";
 import { movingTo } from "../store/sqlite-inspect.ts";
 import { movedAway, movedPath, closedRefusal, restoringPath } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
-import { keepRevoked } from "./stays-revoked.ts";
+import { type HeldOn, holdOn } from "./restore-held.ts";
 
 export interface RestoreResult {
   /** The backup's. */
@@ -29,8 +29,8 @@ export interface RestoreResult {
   people: string | null;
   /** What was there before, under its new names. */
   kept: string[];
-  /** Keys and entitlements that were revoked since the backup, and stay so; null where no store was there that can be read. */
-  stayRevoked: number | null;
+  /** What of the replaced store holds on beside the backup; null where no store was there that can be read. */
+  heldOn: HeldOn | null;
 }
 
 /** Files of one SQLite database; only the first one is always there. */
@@ -60,7 +60,7 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
     const schema = readBackup(copy, { file, dataDirectory });
     // What an interrupted restore leaves has that already, and the old store is perhaps not whole any more.
     const replaced = [marker, store].find((path) => existsSync(path));
-    const stayRevoked = replaced === undefined ? null : withDatabase(copy, file, keepingRevoked(replaced));
+    const heldOn = replaced === undefined ? null : withDatabase(copy, file, holdingOn(replaced));
     if (people !== null) {
       copyWhole(people, copyOfPeople);
       withDatabase(copyOfPeople, people, (database) => {
@@ -84,7 +84,7 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
     crashPoint("restore_set_aside");
     renameSync(marker, store);
     flush(dataDirectory);
-    return { schema, bytes: statSync(store).size, people, kept, stayRevoked };
+    return { schema, bytes: statSync(store).size, people, kept, heldOn };
   } finally {
     for (const left of [copy, copyOfPeople])
       for (const suffix of SUFFIXES) rmSync(left + suffix, { force: true });
@@ -162,11 +162,11 @@ function withDatabase<T>(copy: string, file: string, read: (database: Database) 
 }
 
 /** Null where the replaced store cannot be read: that is why it is replaced. */
-const keepingRevoked =
+const holdingOn =
   (replaced: string) =>
-  (copy: Database): number | null => {
+  (copy: Database): HeldOn | null => {
     try {
-      return keepRevoked(copy, replaced);
+      return holdOn(copy, replaced);
     } catch {
       return null;
     }

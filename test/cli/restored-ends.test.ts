@@ -1,5 +1,5 @@
-// A revocation is permanent (specification 3): what was revoked after a backup stays revoked when that backup is restored in
-// the place of the store that knows of it.
+// What is meant to hold for good (specification 1 and 3), a revocation, the highest version of a route, holds on when a backup
+// that is older is restored in the place of the store that knows of it.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
@@ -21,7 +21,7 @@ import { restoreBackup } from "../../src/main/restore.ts";
 import { type Browser, firstOperator } from "../support/browser.ts";
 import { entitled } from "../support/entitled.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
-import { RESEARCH } from "../support/models.ts";
+import { PLAIN, RESEARCH } from "../support/models.ts";
 
 let folder: string;
 let gateway: TestGateway;
@@ -34,7 +34,7 @@ let entitlement: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tollgate-stays-revoked-"));
-  gateway = await startGateway({ store: "sqlite", models: [RESEARCH] });
+  gateway = await startGateway({ store: "sqlite", models: [PLAIN, RESEARCH] });
   root = await firstOperator(gateway);
   revoked = await gateway.customer();
   const org = revoked.organizationId;
@@ -46,6 +46,15 @@ beforeAll(async () => {
   const store = new Database(join(gateway.dataDir, STORE_FILE));
   store.run(`VACUUM INTO '${join(folder, "backup")}'`);
   store.close();
+  expect((await gateway.publish({ ...RESEARCH, version: 2 })).status).toBe(200);
+  expect(
+    (
+      await gateway.admin("POST", "/routes/disable", {
+        route: `${PLAIN.model}@simulator/local`,
+        reason: "leaked",
+      })
+    ).status,
+  ).toBe(200);
   for (const { keyId } of [revoked, pausedThenRevoked])
     expect((await gateway.admin("POST", `/keys/${keyId}/revoke`, {})).status).toBe(200);
   await root.app("POST /operator/management-keys/{key}/revoke", { key: made.id });
@@ -70,9 +79,34 @@ function directory(name: string, store: "its store" | "garbage" | "no store"): s
   return dataDir;
 }
 
-test("keys, management keys and entitlements that ended since do not come back, and the audit finds nothing", async () => {
+test("what was revoked, published and disabled since holds, with its lines of the audit log, and the audit finds nothing", async () => {
   const dataDir = directory("data", "its store");
-  expect(restoreBackup(dataDir, join(folder, "backup"))).toMatchObject({ stayRevoked: 4 });
+  expect(restoreBackup(dataDir, join(folder, "backup"))).toMatchObject({ heldOn: { revoked: 4, routes: 2 } });
+  const restored = new Database(join(dataDir, STORE_FILE), { readonly: true });
+  const lines = restored
+    .query(
+      `SELECT action FROM audit_log WHERE action IN ('key.revoke', 'entitlement.revoke', 'route.disable', 'release.publish')
+       ORDER BY action`,
+    )
+    .values()
+    .flat();
+  const states = restored
+    .query("SELECT route, highest_version, disabled FROM route_state ORDER BY route")
+    .all();
+  restored.close();
+  expect(lines).toEqual([
+    "entitlement.revoke",
+    "key.revoke",
+    "key.revoke",
+    "release.publish",
+    "release.publish",
+    "release.publish",
+    "route.disable",
+  ]);
+  expect(states).toEqual([
+    { route: expect.stringContaining(RESEARCH.model), highest_version: 2, disabled: 0 },
+    { route: expect.stringContaining(PLAIN.model), highest_version: 1, disabled: 1 },
+  ]);
   const config = loadConfig({ env: {}, cwd: dataDir, flags: { port: "0", dataDir } });
   const again = await start(config, { log: createLog("silent") });
   const get = (path: string, secret: string): Promise<Response> =>
@@ -90,12 +124,6 @@ test("keys, management keys and entitlements that ended since do not come back, 
   expect(byManagementKey.status).toBe(401);
   expect(entitlements).toMatchObject({ data: [{ id: entitlement, status: "revoked" }] });
   expect(verified).toMatchObject({ ok: true, violations: [] });
-  const restored = new Database(join(dataDir, STORE_FILE), { readonly: true });
-  const ends = restored
-    .query("SELECT action FROM audit_log WHERE action IN ('key.revoke', 'entitlement.revoke') ORDER BY seq")
-    .values();
-  restored.close();
-  expect(ends).toEqual([["key.revoke"], ["key.revoke"], ["entitlement.revoke"]]);
 });
 
 test("an interrupted restore keeps them, too, when the same command finishes it", () => {
@@ -104,12 +132,12 @@ test("an interrupted restore keeps them, too, when the same command finishes it"
   // As after a crash once the old store was set aside.
   copyFileSync(join(dataDir, STORE_FILE), join(dataDir, `${STORE_FILE}.restoring`));
   rmSync(join(dataDir, STORE_FILE));
-  expect(restoreBackup(dataDir, join(folder, "backup"))).toMatchObject({ stayRevoked: 4 });
+  expect(restoreBackup(dataDir, join(folder, "backup"))).toMatchObject({ heldOn: { revoked: 4, routes: 2 } });
 });
 
 test("where no store tells of them, that is said", () => {
   for (const store of ["garbage", "no store"] as const) {
     const restored = restoreBackup(directory(store, store), join(folder, "backup"));
-    expect({ store, ...restored }).toMatchObject({ stayRevoked: null });
+    expect({ store, ...restored }).toMatchObject({ heldOn: null });
   }
 });
