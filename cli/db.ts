@@ -102,7 +102,7 @@ function addRestore(db: Command): void {
         };
         return {
           json: JSON.stringify(done),
-          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before} ${toldOf(heldOn)}\n→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
+          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before}\n${toldOf(heldOn)}\n→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
         };
       }),
     );
@@ -112,7 +112,7 @@ function toldOf(heldOn: RestoreResult["heldOn"]): string {
   if (heldOn === null)
     return "No store was here that tells what came since: keys and entitlements that were revoked after the backup work again, and routes that were disabled are open. Revoke and disable them anew.";
   const { revoked, routes } = heldOn;
-  return `Since the backup: ${counted(revoked, "revocation")} and ${counted(routes, "route")} published, disabled or enabled; that holds.`;
+  return `What came since and holds on: ${counted(revoked, "revocation")} of API keys, management keys (operator.json has one of each start) or entitlements, ${counted(routes, "route")} published, disabled or enabled.`;
 }
 
 function addMove(db: Command): void {
