@@ -185,7 +185,8 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
     next: "wait as told, or use another model",
   },
   overloaded: {
-    happened: "the gateway is full, stopping, or cannot reach its store; nothing was held",
+    happened:
+      "the gateway is full, stopping, cannot reach its store, or has nothing left for a connection to the provider; nothing is held",
     next: "send it again",
   },
 };
