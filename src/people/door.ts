@@ -4,7 +4,7 @@ import type { Visitor } from "./people.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { sessionOf, trustedHeaders } from "./accounts.ts";
 import { tooOld } from "./fresh.ts";
-import type { SignIn } from "./sign-in.ts";
+import { ADD_PASSKEY, type SignIn } from "./sign-in.ts";
 import { standing } from "./still-stands.ts";
 import type { ToldToWait } from "./told-to-wait.ts";
 
@@ -30,7 +30,6 @@ const OPEN: Readonly<Record<string, readonly string[]>> = {
   "POST /auth/passkey/delete-passkey": ["id"],
   "POST /auth/passkey/update-passkey": ["id", "name"],
 };
-const ADD_PASSKEY = ["/auth/passkey/generate-register-options", "/auth/passkey/verify-registration"];
 const CALLBACK = /^GET \/auth\/callback\/[a-z0-9_-]{1,64}$/;
 const PASSKEY_SIGN_IN = "/auth/passkey/verify-authentication";
 /** Exactly this, so that the library reads the bytes that are read here. */
@@ -66,7 +65,10 @@ export async function handleAuth(
   checkFields(body ?? "", fields ?? []);
   toldToWait.check(visitor, url.pathname);
   if (fields === PASSWORD) await slowDown(visitor);
-  if (ADD_PASSKEY.includes(url.pathname) && (await sessionOf(on, visitor))?.session.fresh === false)
+  if (
+    ADD_PASSKEY.some((path) => url.pathname === `/auth${path}`) &&
+    (await sessionOf(on, visitor))?.session.fresh === false
+  )
     throw tooOld();
   if (url.pathname === PASSKEY_SIGN_IN && !userVerified(body ?? ""))
     throw new Refusal(

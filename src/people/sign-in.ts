@@ -1,4 +1,4 @@
-// The sign-in library, wrapped: with `companies.ts` the only importer of better-auth (docs/decisions/0009-sign-in.md). It owns passwords,
+// The sign-in library, wrapped: with `companies.ts` and `library-call.ts` the only importer of better-auth (docs/decisions/0009-sign-in.md). It owns passwords,
 // sessions, passkeys, one-time codes and company sign-in; organizations and roles are ours, beside the ledger.
 import { passkey } from "@better-auth/passkey";
 import { createOTP } from "@better-auth/utils/otp";
@@ -200,7 +200,7 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute, cloc
 
 const VERIFY_CODE = "/two-factor/verify-totp";
 const VERIFY_FACTOR = [VERIFY_CODE, "/two-factor/verify-backup-code"];
-const ADD_PASSKEY = ["/passkey/generate-register-options", "/passkey/verify-registration"];
+export const ADD_PASSKEY = ["/passkey/generate-register-options", "/passkey/verify-registration"];
 const CODE_STEP_MS = 30_000;
 /** The library takes the codes of the step before and after, too. */
 const CODE_STEPS = [-1, 0, 1];

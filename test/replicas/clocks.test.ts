@@ -2,36 +2,22 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
 import { PLAIN } from "../support/models.ts";
-import { type TestDatabase, testPostgres } from "../support/postgres.ts";
-import { ProcessGateway } from "../support/process-gateway.ts";
+import type { ProcessGateway } from "../support/process-gateway.ts";
+import { type SkewedGateways, startSkewed } from "../support/skewed-gateways.ts";
 import { reads } from "../support/wait.ts";
 
 const SKEW_MS = 10 * 60_000;
-const skewed = (ms: number): Record<string, string> => ({
-  DATABASE_URL: database.url,
-  BUN_OPTIONS: `--preload=${join(import.meta.dir, "../support/skewed-clock.ts")}`,
-  TEST_CLOCK_SKEW_MS: String(ms),
-});
-
-let database: TestDatabase;
+let gateways: SkewedGateways;
 let right: ProcessGateway;
 let behind: ProcessGateway;
 let ahead: ProcessGateway;
-let admin: pg.Client;
+let admin: SkewedGateways["admin"];
 beforeAll(async () => {
-  database = await (await testPostgres()).migrated();
-  right = await ProcessGateway.start({ DATABASE_URL: database.url });
-  [behind, ahead] = await Promise.all([right.beside(skewed(-SKEW_MS)), right.beside(skewed(SKEW_MS))]);
-  admin = new pg.Client({ connectionString: database.url });
-  await admin.connect();
+  gateways = await startSkewed(SKEW_MS);
+  ({ right, behind, ahead, admin } = gateways);
 }, 120_000);
-afterAll(async () => {
-  await admin.end();
-  for (const gateway of [ahead, behind, right]) await gateway.stop();
-  await database.drop();
-});
+afterAll(() => gateways.stop());
 
 const ask = (model: string): object => ({
   model,

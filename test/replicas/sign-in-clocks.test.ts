@@ -2,35 +2,25 @@
 // of them, whoever let the person in.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import pg from "pg";
 import { firstRunToken } from "../../src/people/first-run.ts";
 import { sessionSecret } from "../../src/people/store.ts";
 import { readDataKey } from "../../src/store/data-key.ts";
 import { Browser, PASSWORD } from "../support/browser.ts";
-import { type TestDatabase, testPostgres } from "../support/postgres.ts";
-import { ProcessGateway } from "../support/process-gateway.ts";
+import type { ProcessGateway } from "../support/process-gateway.ts";
+import { type SkewedGateways, startSkewed } from "../support/skewed-gateways.ts";
 import { HOUR_MS } from "../support/wait.ts";
 
 const ORIGIN = "http://localhost:8080";
 const EMAIL = "root@example.com";
 const SKEW_MS = 13 * HOUR_MS;
-const skewed = (ms: number): Record<string, string> => ({
-  DATABASE_URL: database.url,
-  BUN_OPTIONS: `--preload=${join(import.meta.dir, "../support/skewed-clock.ts")}`,
-  TEST_CLOCK_SKEW_MS: String(ms),
-});
-
-let database: TestDatabase;
+let gateways: SkewedGateways;
 let right: ProcessGateway;
 let behind: ProcessGateway;
 let ahead: ProcessGateway;
-let admin: pg.Client;
+let admin: SkewedGateways["admin"];
 beforeAll(async () => {
-  database = await (await testPostgres()).migrated();
-  right = await ProcessGateway.start({ DATABASE_URL: database.url }, `public_url: ${ORIGIN}`);
-  [behind, ahead] = await Promise.all([right.beside(skewed(-SKEW_MS)), right.beside(skewed(SKEW_MS))]);
-  admin = new pg.Client({ connectionString: database.url });
-  await admin.connect();
+  gateways = await startSkewed(SKEW_MS, `public_url: ${ORIGIN}`);
+  ({ right, behind, ahead, admin } = gateways);
   const secret = sessionSecret(readDataKey(join(right.folder, "data"), "existing"));
   const account = { name: "Root", email: EMAIL, password: PASSWORD };
   await new Browser(right.url, ORIGIN).app(
@@ -39,11 +29,7 @@ beforeAll(async () => {
     { token: firstRunToken(secret, Date.now()), ...account },
   );
 }, 120_000);
-afterAll(async () => {
-  await admin.end();
-  for (const gateway of [ahead, behind, right]) await gateway.stop();
-  await database.drop();
-});
+afterAll(() => gateways.stop());
 
 async function signedInAt(gateway: ProcessGateway): Promise<Browser> {
   const browser = new Browser(gateway.url, ORIGIN);
