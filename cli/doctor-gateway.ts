@@ -1,4 +1,5 @@
 // What `doctor` finds out about the gateway that runs: where it is, whether it is ready, and whether it sells anything.
+import { listeningAddress } from "../src/lib/listening-address.ts";
 import { type Finding, note, ok } from "./finding.ts";
 import { type DoorOptions, findDoor, openGateway, operatorFile, passByProxy } from "./gateway.ts";
 
@@ -47,7 +48,7 @@ async function gatewayFinding({ listen, dataDir }: Configured, { url }: DoorOpti
   const places: [string | undefined, string][] = [
     [url ?? (process.env["TOLLGATE_URL"] || undefined), "named by --url or TOLLGATE_URL"],
     [file?.url, "found by operator.json, as commands find it"],
-    [`http://${listen.host}:${listen.port}`, "at the configured address"],
+    [listeningAddress(listen), "at the configured address"],
   ];
   for (const [place, how] of places) {
     const status = place === undefined ? null : await readiness(place);

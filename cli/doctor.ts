@@ -11,6 +11,8 @@ import { printTime } from "../src/domain/print.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
 import { messageOf } from "../src/domain/error-message.ts";
+import { isEverywhere, listeningAddress } from "../src/lib/listening-address.ts";
+import { asCalledHere, OWN_NAME } from "../src/lib/program.ts";
 import { callsWithDescriptors, openFilesMax } from "../src/lib/shortage.ts";
 
 interface DoctorOptions {
@@ -32,17 +34,20 @@ export function addDoctor(program: Command): void {
           ...(dataDir !== undefined && { dataDir }),
           ...(url !== undefined && { url }),
         };
-        const findings = [...(await configFindings(flags)), ...processFindings()];
+        const findings = [...(await configFindings(flags)), ...processFindings()].map(withOwnName);
         const ok = findings.every(({ state }) => state !== "wrong");
         const runs = findings.some(({ check, state }) => check === "gateway" && state === "ok");
         const wrong = findings.find((finding) => finding.state === "wrong");
         const unsold = findings.find(({ check, state }) => check === "routes" && state === "note");
-        const next = wrong?.next ?? (runs ? (unsold?.next ?? "./tollgate --help") : "./tollgate serve");
+        const next = wrong?.next ?? (runs ? (unsold?.next ?? `${OWN_NAME} --help`) : `${OWN_NAME} serve`);
         const json = JSON.stringify({ ok, findings, next });
         return { json, text: `${describe(findings)}\n\n→ ${next}`, exitCode: ok ? 0 : 1 };
       }),
     );
 }
+
+const withOwnName = (finding: Finding): Finding =>
+  finding.next === null ? finding : { ...finding, next: asCalledHere(finding.next) };
 
 const describe = (findings: Finding[]): string =>
   table(findings, {
@@ -77,7 +82,7 @@ function settingFindings(config: Config): Finding[] {
   const { listen, trust, providers } = config;
   return [
     ok("configuration", config.file ?? "defaults, environment and flags; no file"),
-    ok("address", `http://${listen.host}:${listen.port}`),
+    ok("address", isEverywhere(listen.host) ? `${listeningAddress(listen)}, and every other address of this machine` : listeningAddress(listen)),
     config.publicUrl === null
       ? note("public_url", "not set: links show the listening address", "Set public_url behind a proxy.")
       : ok("public_url", config.publicUrl),

@@ -8,6 +8,7 @@ import type { TableEntry } from "../src/releases/catalogue/entry.ts";
 import type { Proposal } from "../src/releases/catalogue/proposal.ts";
 import type { PriceTable } from "../src/releases/catalogue/table.ts";
 import { counted } from "../src/domain/counted.ts";
+import { OWN_NAME } from "../src/lib/program.ts";
 import { keepFiles } from "./keep-files.ts";
 import { asProblem, Problem, WrongUsage } from "./problem.ts";
 import { type Context, type Outcome, report, say } from "./report.ts";
@@ -185,7 +186,7 @@ function written(
     ...done.replaced.map((path) => `replaced   ${path}`),
     ...done.unchanged.map((path) => `unchanged  ${path}`),
     ...done.kept.map((path) => `KEPT       ${path}: it says otherwise already; --force replaces it`),
-    `${counted(done.written.length + done.replaced.length, "manifest")} written to ${folder}. Look at them, then: ./tollgate release sign FILE --key release.private.jwk`,
+    `${counted(done.written.length + done.replaced.length, "manifest")} written to ${folder}. Look at them, then: ${OWN_NAME} release sign FILE --key release.private.jwk`,
   ];
   const exitCode = done.kept.length > 0 || proposals.length === 0 ? 1 : 0;
   return { json: JSON.stringify({ ...about, ...done }), text: lines.join("\n"), exitCode };

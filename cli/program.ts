@@ -2,6 +2,7 @@
 // commands that run without one.
 import { Command } from "commander";
 import { VERSION } from "../src/domain/program.ts";
+import { asCalledHere } from "../src/lib/program.ts";
 import { addCompletion } from "./completion.ts";
 import { addCredits } from "./credits.ts";
 import { addDb } from "./db.ts";
@@ -80,6 +81,10 @@ export function buildProgram(json: boolean): Command {
       "print the version of this program",
     )
     .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void process.stdout.write(asCalledHere(text)),
+      writeErr: (text) => void process.stderr.write(asCalledHere(text)),
+    })
     .exitOverride();
   for (const add of NOUNS) add(program);
   return program;

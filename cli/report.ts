@@ -1,6 +1,7 @@
 // How a command speaks: `--json` prints exactly one JSON document on stdout, otherwise text for people goes there;
 // everything else goes to stderr. Exit codes: 0 done, 1 refused or failed (interfaces.md §2).
 import type { Command } from "commander";
+import { asCalledHere } from "../src/lib/program.ts";
 import { type DoorOptions, findDoor, type Gateway, openGateway } from "./gateway.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 
@@ -99,5 +100,5 @@ export function notWithJson(command: Command, what: string): void {
 
 /** A line for people that is no result: it goes to stderr, so that stdout stays one document. */
 export function say(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${asCalledHere(line)}\n`);
 }

@@ -1,6 +1,7 @@
 // `route list|disable|enable`: what is open right now, and closing by hand.
 import type { Command } from "commander";
 import type { RouteJson } from "../src/api/shapes/records.ts";
+import { OWN_NAME } from "../src/lib/program.ts";
 import { confirm } from "./confirm.ts";
 import { report, reportWatched, WATCH } from "./report.ts";
 import { table } from "./table.ts";
@@ -25,7 +26,7 @@ export function addRoute(program: Command): void {
 /** What to do about a reason that nobody wrote. */
 const HELP = {
   unreadable:
-    "unreadable: its newest release is damaged in the store, so it serves nobody. Publish a newer version (./tollgate release publish), or restore a backup.",
+    `unreadable: its newest release is damaged in the store, so it serves nobody. Publish a newer version (${OWN_NAME} release publish), or restore a backup.`,
   unknown_terms:
     "unknown_terms: a newer gateway published its newest release with terms that this one does not know. Update this one, or publish a version without them.",
 };
@@ -72,7 +73,7 @@ function addDisable(route: Command): void {
         const { text, value } = await gateway.call("POST /admin/v1/routes/disable", body);
         return {
           json: text,
-          text: () => `${value.route} is ${value.state}. Open it: ./tollgate route enable ${value.route}`,
+          text: () => `${value.route} is ${value.state}. Open it: ${OWN_NAME} route enable ${value.route}`,
         };
       }),
     );

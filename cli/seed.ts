@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { counted } from "../src/domain/counted.ts";
+import { OWN_NAME } from "../src/lib/program.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { report, say } from "./report.ts";
 
@@ -69,7 +70,7 @@ const textOf = ({ organizations, requests, operator, password, key, config, seco
     `Password of all: ${password}`,
     `A key to call with: ${key}`,
     "",
-    `→ ./tollgate serve --config ${config}`,
+    `→ ${OWN_NAME} serve --config ${config}`,
   ].join("\n");
 
 /** A line that counts, on a terminal; nothing else. */

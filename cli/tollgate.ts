@@ -2,6 +2,7 @@
 // The command line (interfaces.md §2): noun–verb commands. Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 import { CommanderError } from "commander";
 import { messageOf } from "../src/domain/error-message.ts";
+import { asCalledHere } from "../src/lib/program.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { buildProgram } from "./program.ts";
 import { say } from "./report.ts";
@@ -15,7 +16,7 @@ async function run(argv: string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return usageExit(error, json);
     const problem = error instanceof Problem ? error : unexpected(error);
-    if (json) process.stdout.write(`${problem.json()}\n`);
+    if (json) process.stdout.write(`${asCalledHere(problem.json())}\n`);
     say(`${problem.message}\n→ ${problem.next}`);
     return problem instanceof WrongUsage ? 2 : 1;
   }
@@ -27,7 +28,7 @@ function usageExit(error: CommanderError, json: boolean): number {
   const nothing = error.code === "commander.help";
   const message = nothing ? "No command is named." : error.message.replace(/^error: /, "");
   const next = "./tollgate help lists the commands; add --help to one for its options.";
-  if (json) process.stdout.write(`${new WrongUsage(message, next).json()}\n`);
+  if (json) process.stdout.write(`${asCalledHere(new WrongUsage(message, next).json())}\n`);
   say(`→ ${next}`);
   return 2;
 }

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
+import { OWN_NAME } from "../lib/program.ts";
 
 /** The data directory that `serve` would use here, absolute. */
 export function findDataDir(from: {
@@ -22,7 +23,7 @@ export function findDataDir(from: {
  * An environment may be that of a service, or of one command.
  */
 export const commandOn = (dataDir: string, cwd = process.cwd()): string =>
-  findDataDir({ env: {}, cwd }) === dataDir ? "./tollgate" : `./tollgate --data-dir ${dataDir}`;
+  findDataDir({ env: {}, cwd }) === dataDir ? OWN_NAME : `${OWN_NAME} --data-dir ${dataDir}`;
 
 function dataDirIn(text: string, env: Record<string, string | undefined>): string | null {
   const settings: unknown = parse(text, { maxAliasCount: 20 });

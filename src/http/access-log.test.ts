@@ -54,6 +54,12 @@ for (const [what, exchange] of Object.entries<Exchange>({
     expect(line(exchange)).toBe(ofTheLog(exchange));
   });
 
+for (const path of ["/healthz", "/readyz", "/metrics"])
+  test(`${path} has a line only where it does not say yes`, () => {
+    expect(line({ target: path, path })).toBe("");
+    expect(line({ target: path, path, status: 503 })).toBe(ofTheLog({ path, status: 503 }));
+  });
+
 test("above its level there is no line", () => {
   expect(line({ target: "/", path: "/" }, "warn")).toBe("");
 });

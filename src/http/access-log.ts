@@ -1,5 +1,6 @@
 // One compact line per request, without prompts, keys or bodies (S36); and the counters of what was answered. Calls that were
-// answered have their line whatever comes; all others together a bounded number (`line-quota.ts`).
+// answered have their line whatever comes; probes that are answered well have none, which would be most lines of a quiet
+// gateway; all others together have a bounded number (`line-quota.ts`).
 import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -37,11 +38,13 @@ export class AccessLog {
     if (!this.on) return;
     const nowMs = this.clock.nowMs();
     const called = surface !== null && response.status < 400;
-    if (!called && !this.quota.takes(response.status, nowMs)) return;
+    const path = pathOf(request.url);
+    if (!called && ((response.status === 200 && PROBES.has(path)) || !this.quota.takes(response.status, nowMs)))
+      return;
     // As the log's own lines are, printed here: all of these figures are known, and nothing among them is to be hidden.
     this.log.lines.write(
       `{"level":30,"time":"${printTime(nowMs)}","id":"${requestId}","method":"${request.method}"` +
-        `,"path":${JSON.stringify(pathOf(request.url))},"status":${response.status}` +
+        `,"path":${JSON.stringify(path)},"status":${response.status}` +
         `,"address":${JSON.stringify(arrived.address)},"ms":${Math.round(this.clock.monotonicMs() - arrivedMs)}${again ? ',"unkeyed_retry":true' : ""}}\n`,
     );
   }
@@ -51,6 +54,9 @@ export class AccessLog {
     this.quota.close();
   }
 }
+
+/** What balancers, containers and monitors ask every few seconds. */
+const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 const PATH_LENGTH_MAX = 100;
 

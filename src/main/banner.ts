@@ -7,7 +7,9 @@ interface Ready {
   /** No release is published. */
   sellsNothing: boolean;
   demo: { secret: string; model: string } | null;
-  /** How the command line is begun, to find this gateway. */
+  /** How the command line is called here. */
+  program: string;
+  /** How it is begun, to find this gateway. */
   command: string;
 }
 
@@ -35,6 +37,6 @@ export function banner(at: Ready): string {
   }
   if (at.sellsNothing)
     lines.push(``, `No model is served yet: sign a release and publish it (docs/releases.md).`);
-  lines.push(``, `Operate it with ${at.command} (see ./tollgate --help). Ctrl-C stops it.`, ``);
+  lines.push(``, `Operate it with ${at.command} (see ${at.program} --help). Ctrl-C stops it.`, ``);
   return lines.join("\n");
 }

@@ -6,6 +6,7 @@ import { FORMATS } from "../gateway/formats/formats.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
+import { listeningAddress } from "../lib/listening-address.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import { unlessAborted } from "../lib/within.ts";
 import { lostWhileStarting } from "../store/postgres-error.ts";
@@ -20,7 +21,7 @@ import { probeToldOf } from "./reports.ts";
 import type { Services } from "./services.ts";
 import { type OpenedStore, openStore } from "./store.ts";
 import type { Worker } from "./workers.ts";
-import { addressOf, openPort } from "./port.ts";
+import { openPort } from "./port.ts";
 
 export interface Running {
   /** `http://host:port`. */
@@ -114,7 +115,7 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
     given.onListening?.();
     // Its key is shown once, in the banner: a start that ends at a port that is taken makes none.
     const demoKey = config.trust === null ? await firstStart(ledger) : null;
-    const url = addressOf(config, gateway.server.port);
+    const url = listeningAddress({ host: config.listen.host, port: gateway.server.port });
     const operatorFile = await openOperatorFile(
       { ledger, dataDir: config.dataDir, shared: store.look !== null, jobs, log: given.log },
       { url, beside: worker === "other" },

@@ -5,6 +5,7 @@ import { AccessLog } from "../http/access-log.ts";
 import { ClientAddress } from "../http/client-address.ts";
 import { Cors } from "../http/cors.ts";
 import { type Listening, listen, type ServerOptions } from "../http/server.ts";
+import { listeningAddress } from "../lib/listening-address.ts";
 import { written } from "../lib/log.ts";
 import { type Doors, type DoorsOn, openDoors } from "./doors.ts";
 import { drain, type Phase } from "./drain.ts";
@@ -40,7 +41,7 @@ export async function openPort(config: Config, rooms: Rooms): Promise<Answering>
     ...rooms,
     watching,
     callScopes,
-    address: () => addressOf(config, server.port),
+    address: () => listeningAddress({ host: config.listen.host, port: server.port }),
     phase: () => phase,
   });
   const access = new AccessLog(log, clock, watching.metrics);
@@ -114,7 +115,3 @@ async function listenOrClose(options: ServerOptions, close: () => Promise<void>)
     throw error;
   }
 }
-
-/** Where this process answers. */
-export const addressOf = ({ listen: { host } }: Config, port: number): string =>
-  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;

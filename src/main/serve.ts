@@ -4,6 +4,7 @@
 import type { Config } from "../config/config.ts";
 import { commandOn } from "../config/data-dir.ts";
 import { createLog } from "../lib/log.ts";
+import { OWN_NAME } from "../lib/program.ts";
 import { within } from "../lib/within.ts";
 import { type Running, start } from "./gateway.ts";
 import { banner } from "./banner.ts";
@@ -77,6 +78,7 @@ function greet(config: Config, running: Running, worker: ReturnType<typeof worke
         dashboard: { url: publicUrl, signInLink },
         sellsNothing,
         demo: demoKey === null ? null : { secret: demoKey, model: "base-preview-v1" },
+        program: OWN_NAME,
         command: commandOn(config.dataDir),
       }),
     );

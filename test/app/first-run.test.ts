@@ -36,6 +36,7 @@ test("the start banner shows the dashboard and the link, which makes an owner of
     dashboard: { url: gateway.url, signInLink: gateway.signInLink },
     sellsNothing: false,
     demo: null,
+    program: "./tollgate",
     command: commandOn(dataDir, dataDir),
   });
   expect(text).toContain(`${gateway.url}/welcome#token=`);

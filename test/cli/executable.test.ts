@@ -48,10 +48,21 @@ async function serve(env: Record<string, string> = {}, ...flags: string[]): Prom
   };
 }
 
-async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const child = Bun.spawn([program, ...args], {
-    cwd: folder,
-    env: environment,
+const run = (...args: string[]): Promise<Ran> => runFrom({ program, cwd: folder }, ...args);
+
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+async function runFrom(
+  from: { program: string; cwd: string; env?: Record<string, string> },
+  ...args: string[]
+): Promise<Ran> {
+  const child = Bun.spawn([from.program, ...args], {
+    cwd: from.cwd,
+    env: { ...environment, ...from.env },
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -134,6 +145,37 @@ test("the dashboard and the operator API's reference are inside", async () => {
   const { data } = await browser.app("GET /operator/audit"); // read on a thread of its own
   expect(data.map(({ action }) => action)).toContain("key.create");
   expect(readdirSync(join(folder, "data"))).not.toContain("dashboard");
+});
+
+test("its hints call it as it is called: from its folder, by its path, and by its name where a shell finds it", async () => {
+  const hints = async (from: Parameters<typeof runFrom>[0]): Promise<string[]> => {
+    const [help, none] = [await runFrom(from, "--help"), await runFrom(from, "org", "list")];
+    expect(none.code).toBe(1);
+    return `${help.out}${none.err}`.match(/\S*tollgate(?= log)/g) ?? [];
+  };
+  const elsewhere = mkdtempSync(join(tmpdir(), "tollgate-elsewhere-"));
+  const env = { HOME: elsewhere };
+  try {
+    for (const [from, called] of [
+      [{ program: "./tollgate", cwd: folder, env: { ...env, TOLLGATE_DATA_DIR: elsewhere } }, "./tollgate"],
+      [{ program, cwd: elsewhere, env }, program],
+      [{ program, cwd: elsewhere, env: { ...env, PATH: folder } }, "tollgate"],
+    ] as const)
+      expect({ called, hints: [...new Set(await hints(from))] }).toEqual({ called, hints: [called] });
+  } finally {
+    rmSync(elsewhere, { recursive: true, force: true });
+  }
+  expect(gateway.banner).toContain("Operate it with ./tollgate (see ./tollgate --help)");
+});
+
+test("listening on every network it tells an address that can be opened", async () => {
+  const wide = await serve({ TOLLGATE_DATA_DIR: mkdtempSync(join(folder, "wide-")) }, "--host", "0.0.0.0");
+  try {
+    expect(wide.banner).not.toContain("0.0.0.0");
+    expect((await fetch(`${wide.url}/readyz`)).status).toBe(200);
+  } finally {
+    await wide.stop();
+  }
 });
 
 test("it opens as many upstream connections as ./tollgate does, and has no source to watch", async () => {

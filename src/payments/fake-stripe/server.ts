@@ -10,6 +10,7 @@ import {
   type Payment,
   type Session,
 } from "./account.ts";
+import { listeningAddress } from "../../lib/listening-address.ts";
 import { checkoutPage } from "./page.ts";
 
 export interface DoubleOptions {
@@ -54,7 +55,8 @@ export class FakeStripe {
   }
 
   get url(): string {
-    return `http://${this.server.hostname}:${this.server.port}`;
+    const { hostname: host = "127.0.0.1", port = 0 } = this.server;
+    return listeningAddress({ host, port });
   }
 
   async stop(): Promise<void> {

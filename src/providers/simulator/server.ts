@@ -2,6 +2,7 @@
 // tests and fault runs need no account anywhere. On `node:http`, because its faults need the socket itself.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { listenFailure } from "../../lib/listen-failure.ts";
+import { listeningAddress } from "../../lib/listening-address.ts";
 import { answerTo } from "./answer.ts";
 import { type Behaviour, Behaviours, type Control, controlSchema } from "./behaviour.ts";
 import { ProviderBill, type BilledCall, type OpenCall } from "./bill.ts";
@@ -46,7 +47,7 @@ export async function startSimulator(options: { port: number; host?: string }): 
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the simulator has no port");
   return {
-    url: `http://${host}:${address.port}`,
+    url: listeningAddress({ host, port: address.port }),
     behave: (control) => behaviours.add(control),
     behaveWell: () => behaviours.clear(),
     bill: () => bill.calls(),
