@@ -82,7 +82,12 @@ function settingFindings(config: Config): Finding[] {
   const { listen, trust, providers } = config;
   return [
     ok("configuration", config.file ?? "defaults, environment and flags; no file"),
-    ok("address", isEverywhere(listen.host) ? `${listeningAddress(listen)}, and every other address of this machine` : listeningAddress(listen)),
+    ok(
+      "address",
+      isEverywhere(listen.host)
+        ? `${listeningAddress(listen)}, and every other address of this machine`
+        : listeningAddress(listen),
+    ),
     config.publicUrl === null
       ? note("public_url", "not set: links show the listening address", "Set public_url behind a proxy.")
       : ok("public_url", config.publicUrl),

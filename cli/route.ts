@@ -25,8 +25,7 @@ export function addRoute(program: Command): void {
 
 /** What to do about a reason that nobody wrote. */
 const HELP = {
-  unreadable:
-    `unreadable: its newest release is damaged in the store, so it serves nobody. Publish a newer version (${OWN_NAME} release publish), or restore a backup.`,
+  unreadable: `unreadable: its newest release is damaged in the store, so it serves nobody. Publish a newer version (${OWN_NAME} release publish), or restore a backup.`,
   unknown_terms:
     "unknown_terms: a newer gateway published its newest release with terms that this one does not know. Update this one, or publish a version without them.",
 };

@@ -39,7 +39,10 @@ export class AccessLog {
     const nowMs = this.clock.nowMs();
     const called = surface !== null && response.status < 400;
     const path = pathOf(request.url);
-    if (!called && ((response.status === 200 && PROBES.has(path)) || !this.quota.takes(response.status, nowMs)))
+    if (
+      !called &&
+      ((response.status === 200 && PROBES.has(path)) || !this.quota.takes(response.status, nowMs))
+    )
       return;
     // As the log's own lines are, printed here: all of these figures are known, and nothing among them is to be hidden.
     this.log.lines.write(
