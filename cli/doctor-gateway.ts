@@ -1,11 +1,11 @@
 // What `doctor` finds out about the gateway that runs: where it is, whether it is ready, and whether it sells anything.
-import { listeningAddress } from "../src/lib/listening-address.ts";
 import { type Finding, note, ok } from "./finding.ts";
 import { type DoorOptions, findDoor, openGateway, operatorFile, passByProxy } from "./gateway.ts";
 
 /** What of the configuration says where a gateway would be, and what it would sell. */
 interface Configured {
-  listen: { host: string; port: number };
+  /** Where it would answer. */
+  address: string;
   dataDir: string;
   /** Null: it signs the demo's releases itself. */
   trust: object | null;
@@ -43,12 +43,12 @@ const PUBLISH = "Sign a release and publish it: docs/releases.md, From nothing t
  * Found as every command finds it: by name, by the file that it wrote into the data directory, and at the address that is
  * configured here. The port of this shell may be another one than that of the gateway's.
  */
-async function gatewayFinding({ listen, dataDir }: Configured, { url }: DoorOptions): Promise<Finding> {
+async function gatewayFinding({ address, dataDir }: Configured, { url }: DoorOptions): Promise<Finding> {
   const file = await operatorFile({ dataDir }).catch(() => null);
   const places: [string | undefined, string][] = [
     [url ?? (process.env["TOLLGATE_URL"] || undefined), "named by --url or TOLLGATE_URL"],
     [file?.url, "found by operator.json, as commands find it"],
-    [listeningAddress(listen), "at the configured address"],
+    [address, "at the configured address"],
   ];
   for (const [place, how] of places) {
     const status = place === undefined ? null : await readiness(place);

@@ -12,7 +12,7 @@ import { report } from "./report.ts";
 import { table } from "./table.ts";
 import { messageOf } from "../src/domain/error-message.ts";
 import { isEverywhere, listeningAddress } from "../src/lib/listening-address.ts";
-import { asCalledHere, OWN_NAME } from "../src/lib/program.ts";
+import { asCalledHere, OWN_NAME } from "../src/domain/own-name.ts";
 import { callsWithDescriptors, openFilesMax } from "../src/lib/shortage.ts";
 
 interface DoctorOptions {
@@ -65,7 +65,7 @@ async function configFindings(flags: DoctorOptions): Promise<Finding[]> {
       ...settingFindings(config),
       descriptorsFinding(config),
       ...(await storeFindings(config)),
-      ...(await gatewayFindings(config, flags)),
+      ...(await gatewayFindings({ ...config, address: listeningAddress(config.listen) }, flags)),
     ];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

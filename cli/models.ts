@@ -8,7 +8,7 @@ import type { TableEntry } from "../src/releases/catalogue/entry.ts";
 import type { Proposal } from "../src/releases/catalogue/proposal.ts";
 import type { PriceTable } from "../src/releases/catalogue/table.ts";
 import { counted } from "../src/domain/counted.ts";
-import { OWN_NAME } from "../src/lib/program.ts";
+import { OWN_NAME } from "../src/domain/own-name.ts";
 import { keepFiles } from "./keep-files.ts";
 import { asProblem, Problem, WrongUsage } from "./problem.ts";
 import { type Context, type Outcome, report, say } from "./report.ts";

@@ -2,7 +2,7 @@
 // commands that run without one.
 import { Command } from "commander";
 import { VERSION } from "../src/domain/program.ts";
-import { asCalledHere } from "../src/lib/program.ts";
+import { asCalledHere } from "../src/domain/own-name.ts";
 import { addCompletion } from "./completion.ts";
 import { addCredits } from "./credits.ts";
 import { addDb } from "./db.ts";

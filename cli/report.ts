@@ -1,7 +1,7 @@
 // How a command speaks: `--json` prints exactly one JSON document on stdout, otherwise text for people goes there;
 // everything else goes to stderr. Exit codes: 0 done, 1 refused or failed (interfaces.md §2).
 import type { Command } from "commander";
-import { asCalledHere } from "../src/lib/program.ts";
+import { asCalledHere } from "../src/domain/own-name.ts";
 import { type DoorOptions, findDoor, type Gateway, openGateway } from "./gateway.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 

@@ -1,7 +1,7 @@
 // `route list|disable|enable`: what is open right now, and closing by hand.
 import type { Command } from "commander";
 import type { RouteJson } from "../src/api/shapes/records.ts";
-import { OWN_NAME } from "../src/lib/program.ts";
+import { OWN_NAME } from "../src/domain/own-name.ts";
 import { confirm } from "./confirm.ts";
 import { report, reportWatched, WATCH } from "./report.ts";
 import { table } from "./table.ts";

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { counted } from "../src/domain/counted.ts";
-import { OWN_NAME } from "../src/lib/program.ts";
+import { OWN_NAME } from "../src/domain/own-name.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { report, say } from "./report.ts";
 

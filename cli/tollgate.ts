@@ -2,7 +2,7 @@
 // The command line (interfaces.md §2): noun–verb commands. Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 import { CommanderError } from "commander";
 import { messageOf } from "../src/domain/error-message.ts";
-import { asCalledHere } from "../src/lib/program.ts";
+import { asCalledHere } from "../src/domain/own-name.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { buildProgram } from "./program.ts";
 import { say } from "./report.ts";

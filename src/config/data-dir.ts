@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parse } from "yaml";
-import { OWN_NAME } from "../lib/program.ts";
+import { OWN_NAME } from "../domain/own-name.ts";
 
 /** The data directory that `serve` would use here, absolute. */
 export function findDataDir(from: {

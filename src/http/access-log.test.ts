@@ -57,7 +57,8 @@ for (const [what, exchange] of Object.entries<Exchange>({
 for (const path of ["/healthz", "/readyz", "/metrics"])
   test(`${path} has a line only where it does not say yes`, () => {
     expect(line({ target: path, path })).toBe("");
-    expect(line({ target: path, path, status: 503 })).toBe(ofTheLog({ path, status: 503 }));
+    const refused = { target: path, path, status: 503 };
+    expect(line(refused)).toBe(ofTheLog(refused));
   });
 
 test("above its level there is no line", () => {

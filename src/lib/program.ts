@@ -1,6 +1,6 @@
 // This program itself: where its own files lie, and how it is started again. In the project they lie below its folder, in
 // the single executable (`npm run build`) below a root that Bun makes up for it.
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const EMBEDDED_ROOT = "/$bunfs/root";
@@ -15,22 +15,6 @@ export const ownFile = (path: string): string => join(root, path);
 
 /** The code of one of our threads, by its path in the project. */
 export const ownThread = (path: `src/${string}-worker.ts`): URL => pathToFileURL(ownFile(path));
-
-/** How this program is called in the project, and in every text of ours. */
-const PROJECT_NAME = "./tollgate";
-
-/** How it is called here: the single executable by its name where a shell finds it, else by its path. */
-export const OWN_NAME = inExecutable ? executableName(process.execPath) : PROJECT_NAME;
-
-function executableName(path: string): string {
-  const name = basename(path);
-  if (Bun.which(name) === path) return name;
-  return dirname(path) === process.cwd() ? `./${name}` : path;
-}
-
-/** A text of ours for whoever is here, with commands that can be pasted; `./tollgate.yaml` is no command. */
-export const asCalledHere = (text: string): string =>
-  OWN_NAME === PROJECT_NAME ? text : text.replaceAll(/\.\/tollgate(?![\w.-]*\w)/g, OWN_NAME);
 
 /** The command that runs this program again, up to its own arguments. */
 export const ownCommand = (): string[] =>

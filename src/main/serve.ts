@@ -4,7 +4,7 @@
 import type { Config } from "../config/config.ts";
 import { commandOn } from "../config/data-dir.ts";
 import { createLog } from "../lib/log.ts";
-import { OWN_NAME } from "../lib/program.ts";
+import { OWN_NAME } from "../domain/own-name.ts";
 import { within } from "../lib/within.ts";
 import { type Running, start } from "./gateway.ts";
 import { banner } from "./banner.ts";
