@@ -5,13 +5,14 @@ import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
+import { addRotateKey } from "./rotate-key.ts";
 import type { RestoreResult } from "../src/main/restore.ts";
-import type { Config } from "../src/config/config.ts";
 import { counted } from "../src/domain/counted.ts";
-import { PEOPLE_FILE, STORE_FILE } from "../src/domain/data-files.ts";
+import { PEOPLE_FILE } from "../src/domain/data-files.ts";
 import { flush } from "../src/lib/flush.ts";
 import { Problem, WrongUsage } from "./problem.ts";
 import { type Outcome, report, say } from "./report.ts";
+import { assertStore, dataDirOf, storeIn, storeOf, withConfig } from "./store-place.ts";
 
 export function addDb(program: Command): void {
   const db = program.command("db").description("the store itself");
@@ -31,14 +32,16 @@ export function addDb(program: Command): void {
     );
   withConfig(db.command("key <file>"))
     .description("put the data key that all gateways of a database share into the data directory")
-    .action((file: string, _: object, command: Command) =>
+    .option("--replace", "in the place of another one, after ./tollgate db rotate-key; that is kept beside it")
+    .action((file: string, { replace }: { replace?: true }, command: Command) =>
       report(command, async () => {
         const dataDir = await dataDirOf(command);
         const { adoptDataKey } = await import("../src/store/data-key.ts");
-        adoptDataKey(dataDir, file);
+        adoptDataKey(dataDir, file, { replace: replace === true });
         return { json: JSON.stringify({ data_dir: dataDir }), text: `The data key is in ${dataDir}.` };
       }),
     );
+  addRotateKey(db);
   addMove(db);
   withConfig(db.command("backup <file>"))
     .description("copy the store into a file, consistently, while traffic runs")
@@ -82,7 +85,7 @@ function addRestore(db: Command): void {
           );
         const { commandOn } = await import("../src/config/data-dir.ts");
         const { restoreBackup } = await import("../src/main/restore.ts");
-        const { schema, bytes, people, kept, heldOn } = restoreBackup(dataDir, resolve(file));
+        const { schema, bytes, people, kept, formerKey, heldOn } = restoreBackup(dataDir, resolve(file));
         const accounts =
           people === null
             ? "There are no accounts in it: those of the data directory stay."
@@ -97,16 +100,20 @@ function addRestore(db: Command): void {
           bytes,
           people,
           kept,
+          former_key: formerKey,
           stay_revoked: heldOn?.revoked ?? null,
           routes_kept: heldOn?.routes ?? null,
         };
         return {
           json: JSON.stringify(done),
-          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before}\n${toldOf(heldOn)}\n→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
+          text: `${counted(bytes, "byte")} of schema ${schema} are the store in ${dataDir} now. ${accounts} ${before}\n${toldOf(heldOn)}\n${formerKey === null ? "" : formerAgain(formerKey, tollgate)}→ Start the gateway, ${tollgate} serve, and check its books: ${tollgate} ledger audit`,
         };
       }),
     );
 }
+
+const formerAgain = (key: string, tollgate: string): string =>
+  `It was made with the data key of before, kept as ${key}: that is data.key again, and the one of now is kept beside it.\n→ Change the key anew before you start: ${tollgate} db rotate-key, with --leaked where the old one was leaked.\n`;
 
 function toldOf(heldOn: RestoreResult["heldOn"]): string {
   if (heldOn === null)
@@ -157,48 +164,6 @@ async function migratePostgres(url: string, dataDir: string): Promise<Outcome> {
   await (await openPostgresStore(url, dataDir)).close();
   const done = { database: placeOf(url), schema: NEWEST_SCHEMA };
   return { json: JSON.stringify(done), text: `The database ${done.database} has schema ${done.schema}.` };
-}
-
-const withConfig = (command: Command): Command =>
-  command.option("--config <file>", "configuration (TOLLGATE_CONFIG; else ./tollgate.yaml if present)");
-
-/** The store that `serve` would use here. */
-async function storeOf(command: Command): Promise<Pick<Config, "dataDir" | "databaseUrl">> {
-  const { config, dataDir } = command.optsWithGlobals<Place>();
-  const { ConfigError, findStore } = await import("../src/config/config.ts");
-  const flags = { ...(config !== undefined && { config }), ...(dataDir !== undefined && { dataDir }) };
-  try {
-    return findStore({ env: process.env, cwd: process.cwd(), flags });
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new Problem(error.message, "Correct these settings; tollgate.example.yaml shows them all.");
-  }
-}
-
-interface Place {
-  config?: string;
-  dataDir?: string;
-}
-
-/** The directory alone, for what is done there whichever store the configuration names. */
-async function dataDirOf(command: Command): Promise<string> {
-  const { config, dataDir } = command.optsWithGlobals<Place>();
-  if (dataDir !== undefined) return resolve(dataDir);
-  const { findDataDir } = await import("../src/config/data-dir.ts");
-  return findDataDir({ env: process.env, cwd: process.cwd(), ...(config !== undefined && { config }) });
-}
-
-const storeIn = (dataDir: string): string => join(dataDir, STORE_FILE);
-
-async function assertStore(dataDir: string): Promise<void> {
-  if (existsSync(storeIn(dataDir))) return;
-  const { closedBy, closedRefusal } = await import("../src/store/sqlite.ts");
-  const closed = closedBy(dataDir);
-  if (closed !== null) throw closedRefusal(closed);
-  throw new Problem(
-    `There is no store at ${storeIn(dataDir)}.`,
-    "Name the data directory with --data-dir, or its configuration with --config.",
-  );
 }
 
 /** For System health; a backup that cannot leave it is one all the same. */

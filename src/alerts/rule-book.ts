@@ -2,12 +2,18 @@
 import type { AlertKind } from "../domain/alert-kinds.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
+import type { KeyChange } from "../ledger/answer-vault.ts";
+import type { Resealed } from "../ledger/reseal.ts";
 import { readable } from "../ledger/unreadable.ts";
+import { overloaded } from "../domain/overloaded.ts";
 import { openText, sealText } from "../lib/seal.ts";
+import { dataKeyCheck } from "../store/data-key.ts";
 import {
+  ask,
   moneyOf,
   numberOf,
   orNull,
+  type Query,
   type Sql,
   type SqlRow,
   type Statement,
@@ -24,6 +30,13 @@ const WITH_FIRING = `SELECT *, EXISTS (SELECT 1 FROM alert_state WHERE alert_sta
 /** What is written with a change of the rule or channel of this id, and only with it: its line of the audit log. */
 export type Told = (id: string) => readonly Statement[];
 const TOLD_NOBODY: Told = () => [];
+
+/** Not by a gateway that slept while the data key was changed: nobody could open its secret. */
+const ADDING = `INSERT INTO alert_channel (channel_id, org_id, kind, name, target, secret, created_at)
+  SELECT CAST(?1 AS text), CAST(?2 AS text), CAST(?3 AS text), CAST(?4 AS text), CAST(?5 AS text), CAST(?6 AS text),
+    CAST(?7 AS bigint)
+  FROM store_state WHERE data_key_check = ?8`;
+const ADD_CHANNEL = { sqlite: ADDING, postgresql: `${ADDING} FOR SHARE` };
 
 export class RuleBook {
   constructor(
@@ -122,8 +135,7 @@ export class RuleBook {
     const id = `chn_${randomBase62(12)}`;
     const { kind, name, target, secret } = channel;
     const adding = statement(
-      `INSERT INTO alert_channel (channel_id, org_id, kind, name, target, secret, created_at)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
+      ADD_CHANNEL,
       id,
       organizationId,
       kind,
@@ -131,8 +143,9 @@ export class RuleBook {
       target,
       secret === null ? "" : sealText(this.dataKey, id, secret),
       nowMs,
+      dataKeyCheck(this.dataKey),
     );
-    await this.sql.ifChanged(adding, told(id));
+    if (!(await this.sql.ifChanged(adding, told(id)))) throw overloaded();
     return { id, organizationId, kind, name, target, createdAtMs: nowMs };
   }
 
@@ -180,6 +193,30 @@ export class RuleBook {
       nowMs,
     );
     return this.sql.ifChanged(removing, told(channelId));
+  }
+}
+
+/** Secrets of channels under a new data key, in its transaction; what the old one does not open stays as it is. */
+export function* resealChannels({ from, to }: KeyChange): Query<Resealed> {
+  const rows = yield* ask("SELECT channel_id, secret FROM alert_channel WHERE secret <> ''");
+  const done = { resealed: 0, unreadable: 0 };
+  for (const row of rows) {
+    const id = textOf(row["channel_id"]);
+    const secret = anew(() => sealText(to, id, openText(from, id, textOf(row["secret"]))));
+    if (secret === null) done.unreadable += 1;
+    else {
+      yield* ask("UPDATE alert_channel SET secret = ?2 WHERE channel_id = ?1", [id, secret]);
+      done.resealed += 1;
+    }
+  }
+  return done;
+}
+
+function anew(seal: () => string): string | null {
+  try {
+    return seal();
+  } catch {
+    return null;
   }
 }
 

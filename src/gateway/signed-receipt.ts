@@ -1,7 +1,7 @@
 // Receipts that prove themselves: signed with a key derived from the data key, so that every gateway on a store signs
 // alike and `/.well-known/jwks.json` of any of them verifies (specification 2.2, 8).
-import { createPrivateKey, hkdfSync } from "node:crypto";
-import { calculateJwkThumbprint, importJWK, type JWK, SignJWT } from "jose";
+import { createHash, createPrivateKey, hkdfSync } from "node:crypto";
+import { importJWK, type JWK, SignJWT } from "jose";
 import { RECEIPT_TYPE } from "../domain/document-types.ts";
 import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, type ReceiptJson } from "../domain/receipt.ts";
 import { formatUsd, subUsd } from "../domain/money.ts";
@@ -14,21 +14,30 @@ import type { Reader } from "../ledger/ledger.ts";
 import type { RequestRecord } from "../ledger/records.ts";
 import { missingRelease, UnreadableRecord } from "../ledger/unreadable.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
+import type { ReceiptKey } from "../registry/receipt-keys.ts";
 import { readRelease } from "../registry/releases.ts";
 import { printGateway, receiptOfRecord } from "./receipt.ts";
 
 export interface ReceiptSigner {
-  /** The public half, as the one key of a JWK set. */
+  /** Public halves as a JWK set: of the key that signs now, then of those that signed before the data key was changed. */
   jwks(): Promise<{ keys: JWK[] }>;
   /** Compact JWS of a request that has ended. Throws for one that runs. */
   sign(record: RequestRecord, release: Release): Promise<{ receipt: ReceiptJson; jws: string }>;
 }
 
-export function receiptSigner(dataKey: Uint8Array): ReceiptSigner {
+/** `former`: read once, for they change only while no gateway runs. */
+export function receiptSigner(
+  dataKey: Uint8Array,
+  former: () => Promise<readonly ReceiptKey[]>,
+): ReceiptSigner {
   let key: ReturnType<typeof signingKey> | null = null;
   const made = (): ReturnType<typeof signingKey> => (key ??= signingKey(dataKey));
+  let before: readonly ReceiptKey[] | null = null;
   return {
-    jwks: async () => ({ keys: [(await made()).publicJwk] }),
+    jwks: async () => {
+      before ??= await former();
+      return { keys: [(await made()).publicJwk, ...before.map(jwkOf)] };
+    },
     sign: async (record, release) => {
       const { kid, privateKey } = await made();
       const receipt = receiptOf(record, release);
@@ -63,21 +72,31 @@ export async function signedReceiptOf(
   return { object: "receipt", id: record.requestId, jws, receipt };
 }
 
+const jwkOf = ({ kid, x }: ReceiptKey) =>
+  ({ kty: "OKP", crv: "Ed25519", x, kid, alg: RECEIPT_ALGORITHM, use: "sig" }) satisfies JWK;
+
 /** RFC 8410: an Ed25519 private key is this and its 32 bytes. */
 const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 
-async function signingKey(dataKey: Uint8Array) {
+/** The public half of what signs receipts under this data key, named by its thumbprint (RFC 7638). */
+export function receiptKeyOf(dataKey: Uint8Array): ReceiptKey {
+  const { x = "" } = privateJwkOf(dataKey);
+  const kid = createHash("sha256").update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest("base64url");
+  return { kid, x };
+}
+
+function privateJwkOf(dataKey: Uint8Array): JWK {
   const seed = hkdfSync("sha256", dataKey, new Uint8Array(), "tollgate receipt signing key", 32);
   const der = Buffer.concat([PKCS8_HEAD, Buffer.from(seed)]);
-  const privateJwk = createPrivateKey({ key: der, format: "der", type: "pkcs8" }).export({
-    format: "jwk",
-  }) as JWK;
-  const { kty, crv, x } = privateJwk as { kty: "OKP"; crv: string; x: string };
-  const kid = await calculateJwkThumbprint({ kty, crv, x });
+  return createPrivateKey({ key: der, format: "der", type: "pkcs8" }).export({ format: "jwk" }) as JWK;
+}
+
+async function signingKey(dataKey: Uint8Array) {
+  const { kid, x } = receiptKeyOf(dataKey);
   return {
     kid,
-    publicJwk: { kty, crv, x, kid, alg: RECEIPT_ALGORITHM, use: "sig" } satisfies JWK,
-    privateKey: await importJWK({ ...privateJwk, alg: RECEIPT_ALGORITHM }, RECEIPT_ALGORITHM),
+    publicJwk: jwkOf({ kid, x }),
+    privateKey: await importJWK({ ...privateJwkOf(dataKey), alg: RECEIPT_ALGORITHM }, RECEIPT_ALGORITHM),
   };
 }
 

@@ -34,3 +34,19 @@ export const sealChunk = (dataKey: Uint8Array, place: Place, { seq, bytes }: Chu
 /** Throws as `openAnswer` does, and for bytes of another place in the stream. */
 export const openChunk = (dataKey: Uint8Array, place: Place, chunk: Chunk): Uint8Array =>
   openBytes(dataKey, ofChunk(place, chunk.seq), chunk.bytes);
+
+/** One key in the place of another. */
+export interface KeyChange {
+  from: Uint8Array;
+  to: Uint8Array;
+}
+
+/** An answer (`seq` null) or a part of a stream, sealed anew. Throws where the old key does not open it. */
+export const resealed = (
+  { from, to }: KeyChange,
+  { seq, ...place }: Place & { seq: number | null },
+  sealed: Uint8Array,
+): Uint8Array => {
+  const where = seq === null ? ofAnswer(place) : ofChunk(place, seq);
+  return sealBytes(to, where, [openBytes(from, where, sealed)]);
+};

@@ -24,7 +24,12 @@ export type CrashPoint =
   | "move_opened"
   | "move_people_aside"
   | "restore_verified"
-  | "restore_set_aside";
+  | "restore_set_aside"
+  | "rotate_drawn"
+  | "rotate_resealing"
+  | "rotate_resealed"
+  | "rotate_committed"
+  | "rotate_kept";
 
 const [awaited, nth = "1"] = (process.env.TOLLGATE_CRASH_AT ?? "").split(":");
 let left = Number(nth);

@@ -6,7 +6,7 @@ import type { Config } from "../config/config.ts";
 import { shownSettings } from "../config/shown-settings.ts";
 import { VERSION } from "../domain/program.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
-import { receiptSigner } from "../gateway/signed-receipt.ts";
+import { type ReceiptSigner, receiptSigner } from "../gateway/signed-receipt.ts";
 import { createApp } from "../http/api/app.ts";
 import { authHandler } from "../http/api/auth.ts";
 import type { ApiHandler } from "../http/api/handler.ts";
@@ -31,6 +31,7 @@ import { sessionSecret } from "../people/store.ts";
 import { auditNotes } from "../registry/audit-notes.ts";
 import { ownerOfManagementKey } from "../registry/management-keys.ts";
 import { findOrganization } from "../registry/organizations.ts";
+import { formerReceiptKeys } from "../registry/receipt-keys.ts";
 import type { Breakers } from "../releases/breakers.ts";
 import type { Health } from "../releases/health.ts";
 import type { Publisher } from "../releases/publish.ts";
@@ -170,7 +171,7 @@ const operatorOf = (
 ): Operator =>
   createOperator({
     ledger: rooms.ledger,
-    receipts: receiptSigner(rooms.dataKey),
+    receipts: signerOf(rooms),
     sql: rooms.sql,
     flushRequestLog: () => rooms.flushRequestLog(),
     publisher: rooms.publisher,
@@ -185,6 +186,9 @@ const operatorOf = (
     persons: async () => people,
   });
 
+const signerOf = ({ dataKey, ledger }: PeopleRooms): ReceiptSigner =>
+  receiptSigner(dataKey, () => ledger.read(formerReceiptKeys));
+
 /** What readers take, but for where they read. */
 const readerPorts = (
   config: Config,
@@ -192,7 +196,7 @@ const readerPorts = (
   { people, operator }: { people: People; operator: Operator },
 ) => ({
   ...rooms,
-  receipts: receiptSigner(rooms.dataKey),
+  receipts: signerOf(rooms),
   people,
   operator,
   providers: config.providers.map(({ name, kind, baseUrl, own, health }) => ({

@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import type { CallScopes } from "../gateway/call-scope.ts";
 import type { Format } from "../gateway/formats/format.ts";
 import { receiptSigner } from "../gateway/signed-receipt.ts";
+import { formerReceiptKeys } from "../registry/receipt-keys.ts";
 import { dashboardRoutes } from "../http/dashboard.ts";
 import { Router } from "../http/router.ts";
 import { surface } from "../http/surface.ts";
@@ -119,7 +120,7 @@ function routePorts(
   const { ledger, sql, dataKey } = on.store;
   const { uploads } = limits;
   const managementKeys = managementKeyUse({ ledger, people, sql, clock, failed });
-  const receipts = receiptSigner(dataKey);
+  const receipts = receiptSigner(dataKey, () => ledger.read(formerReceiptKeys));
   return {
     formats,
     ledger,

@@ -54,12 +54,14 @@ export interface StartPorts {
   signal?: AbortSignal;
   /** Told again to stop: answers that run are cut now, not after their grace time. */
   hurry?: AbortSignal;
+  /** The store has another data key by now: this gateway serves nothing any more, and is to end. */
+  keyChanged?: (error: Error) => void;
   /** The port is open, before `start` ends: from here on somebody may be waiting for an answer. */
   onListening?: () => void;
 }
 
 /** What a start is given, each with what it is where nobody says. */
-type Process = Pick<StartPorts, "signal" | "hurry" | "onListening"> &
+type Process = Pick<StartPorts, "signal" | "hurry" | "keyChanged" | "onListening"> &
   Required<Pick<StartPorts, "log" | "jobs" | "formats" | "openStore" | "worker" | "peopleTerms">>;
 
 /** Starts a gateway in this process. Throws with a sentence for the operator when it cannot. */

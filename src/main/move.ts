@@ -1,14 +1,11 @@
 // `db move`: the embedded store into PostgreSQL, while no gateway runs on it. The old place is fenced first and the new
 // one opens last, so that at every moment at most one of them opens for a gateway; the same command again goes on where
 // a killed one was, and an unfinished move can be taken back (docs/decisions/0021-a-move-is-fenced.md).
-import { DAY_MS, HOUR_MS } from "../domain/durations.ts";
+import { HOUR_MS } from "../domain/durations.ts";
 import { existsSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
-import { FORMATS } from "../gateway/formats/formats.ts";
-import { interruptedStreams } from "../gateway/interrupted-stream.ts";
 import { verifyPostgres } from "../ledger/verify/postgres/verify.ts";
 import { makeMonths } from "../ledger/postgres/months.ts";
-import { openSqliteLedger } from "../ledger/sqlite/ledger.ts";
 import { systemClock } from "../lib/clock.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { randomBase62 } from "../lib/id.ts";
@@ -31,6 +28,7 @@ import { inspectPostgres } from "../store/postgres-inspect.ts";
 import { openPostgresStore, type PostgresStore } from "../store/postgres.ts";
 import { movedPath, openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
+import { resolveRunning } from "./resolve-running.ts";
 
 export interface MoveResult extends Moved {
   /** Rows of accounts, sessions and memberships that were copied by this run. */
@@ -192,18 +190,6 @@ async function withClient<T>(url: string, work: (client: import("pg").Client) =>
   } finally {
     await client.end();
   }
-}
-
-/** As a start does: no request of an earlier process stays open. */
-async function resolveRunning(store: SqliteStore): Promise<void> {
-  const ledger = await openSqliteLedger({
-    store,
-    clock: systemClock,
-    // Counted from the end of what is resolved now.
-    idempotency: { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 30 * DAY_MS },
-    printInterrupted: interruptedStreams(FORMATS),
-  });
-  await ledger.close();
 }
 
 async function copyOn(target: PostgresStore, source: SqliteStore): Promise<Moved> {

@@ -1,5 +1,6 @@
 // What of the store that a backup replaces holds on, as far as that store can be read: what was meant to hold for good.
 import { Database } from "bun:sqlite";
+import { keepReceiptKeys } from "./restore-receipt-keys.ts";
 import { keepRevoked } from "./restore-revoked.ts";
 import { keepRoutes } from "./restore-routes.ts";
 
@@ -14,7 +15,10 @@ export function holdOn(copy: Database, path: string): HeldOn {
   const replaced = new Database(path, { readonly: true, safeIntegers: true });
   const on = { copy, replaced };
   try {
-    return copy.transaction(() => ({ revoked: keepRevoked(on), routes: keepRoutes(on) }))();
+    return copy.transaction(() => {
+      keepReceiptKeys(on);
+      return { revoked: keepRevoked(on), routes: keepRoutes(on) };
+    })();
   } finally {
     replaced.close();
   }

@@ -5,11 +5,12 @@ import { Database } from "bun:sqlite";
 import { copyFileSync, existsSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { dirname } from "node:path";
 import { printTime } from "../domain/print.ts";
+import { receiptKeyOf } from "../gateway/signed-receipt.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { flush } from "../lib/flush.ts";
 import { messageOf } from "../domain/error-message.ts";
 import { peopleFile } from "../people/store.ts";
-import { dataKeyCheck, readDataKey } from "../store/data-key.ts";
+import { adoptDataKey, dataKeyCheck, formerDataKeyOf, readDataKey } from "../store/data-key.ts";
 import { lockDirectory } from "../store/directory-lock.ts";
 import { MIGRATIONS, unapplied } from "../store/migrations/list.ts";
 import { appliedIn } from "../store/migrate.ts";
@@ -20,6 +21,7 @@ import { movingTo } from "../store/sqlite-inspect.ts";
 import { movedAway, movedPath, closedRefusal, restoringPath } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
 import { type HeldOn, holdOn } from "./restore-held.ts";
+import { keepReceiptKey } from "./restore-receipt-keys.ts";
 
 export interface RestoreResult {
   /** The backup's. */
@@ -29,12 +31,14 @@ export interface RestoreResult {
   people: string | null;
   /** What was there before, under its new names. */
   kept: string[];
+  /** The file of a former data key that the backup was made with, which is `data.key` again; null where it was made with that. */
+  formerKey: string | null;
   /** What of the replaced store holds on beside the backup; null where no store was there that can be read. */
   heldOn: HeldOn | null;
 }
 
 /** Files of one SQLite database; only the first one is always there. */
-const SUFFIXES = ["-wal", "-shm", ""] as const;
+const SUFFIXES = ["-wal", "-shm", "-journal", ""] as const;
 
 /** Throws `StoreFailure` with what to do; the old store is as it was then, or closed until this runs again. */
 export function restoreBackup(dataDirectory: string, file: string): RestoreResult {
@@ -57,10 +61,13 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
   const [copy, copyOfPeople] = [`${store}.copy`, `${accounts}.copy`];
   try {
     copyWhole(file, copy);
-    const schema = readBackup(copy, { file, dataDirectory });
+    const { schema, formerKey } = readBackup(copy, { file, dataDirectory });
     // What an interrupted restore leaves has that already, and the old store is perhaps not whole any more.
     const replaced = [marker, store].find((path) => existsSync(path));
     const heldOn = replaced === undefined ? null : withDatabase(copy, file, holdingOn(replaced));
+    const signedMeanwhile = formerKey === null ? null : receiptKeyOf(readDataKey(dataDirectory, "existing"));
+    if (signedMeanwhile !== null)
+      withDatabase(copy, file, (database) => keepReceiptKey(database, signedMeanwhile));
     if (people !== null) {
       copyWhole(people, copyOfPeople);
       withDatabase(copyOfPeople, people, (database) => {
@@ -82,9 +89,10 @@ function putBack(dataDirectory: string, file: string): RestoreResult {
     }
     flush(dataDirectory);
     crashPoint("restore_set_aside");
+    if (formerKey !== null) adoptDataKey(dataDirectory, formerKey, { replace: true });
     renameSync(marker, store);
     flush(dataDirectory);
-    return { schema, bytes: statSync(store).size, people, kept, heldOn };
+    return { schema, bytes: statSync(store).size, people, kept, formerKey, heldOn };
   } finally {
     for (const left of [copy, copyOfPeople])
       for (const suffix of SUFFIXES) rmSync(left + suffix, { force: true });
@@ -108,8 +116,11 @@ function assertStays(dataDirectory: string): void {
     );
 }
 
-/** The backup's schema. Throws for what no gateway of this program would open. */
-function readBackup(copy: string, { file, dataDirectory }: { file: string; dataDirectory: string }): number {
+/** The backup's schema, and whose key it has. Throws for what no gateway of this program would open. */
+function readBackup(
+  copy: string,
+  { file, dataDirectory }: { file: string; dataDirectory: string },
+): { schema: number; formerKey: string | null } {
   const { applied, check } = withDatabase(copy, file, (database) => {
     assertWhole(database);
     const tables = database
@@ -127,13 +138,16 @@ function readBackup(copy: string, { file, dataDirectory }: { file: string; dataD
       "data_key",
       `there is no data key in ${dataDirectory}; put the one that this backup was made with there first: ./tollgate db key FILE`,
     );
+  const schema = Math.max(0, ...applied.keys());
   const ours = dataKeyCheck(readDataKey(dataDirectory, "existing"));
-  if (check === undefined || !Buffer.from(check).equals(Buffer.from(ours)))
+  if (check !== undefined && Buffer.from(check).equals(Buffer.from(ours))) return { schema, formerKey: null };
+  const formerKey = check === undefined ? null : formerDataKeyOf(dataDirectory, check);
+  if (formerKey === null)
     throw new StoreFailure(
       "data_key",
-      `${key} is not the key that this backup was made with; put that one in its place, or give the backup of this store`,
+      `${key} is not the key that this backup was made with; put that one in its place (./tollgate db key FILE --replace), or give the backup of this store`,
     );
-  return Math.max(0, ...applied.keys());
+  return { schema, formerKey };
 }
 
 /** With the write-ahead log, where one lies beside it: a store that was set aside can be restored, too. */

@@ -16,7 +16,10 @@ const CLOSE_WITHIN_MS = 1_000;
 /** One wish to end may come as several signals: of the terminal, of npm, of the parent of workers. */
 const ONE_WISH_MS = 1_000;
 
-/** `start`, then the banner. Throws with a sentence for the operator when it cannot; exits 0 on a signal. */
+/**
+ * `start`, then the banner. Throws with a sentence for the operator when it cannot; exits 0 on a signal, 1 where its store has
+ * another data key by now.
+ */
 export async function serve(config: Config): Promise<Running> {
   const worker = workerOf(process.env);
   const log = createLog(config.log.level);
@@ -26,6 +29,7 @@ export async function serve(config: Config): Promise<Running> {
   const hurry = new AbortController();
   let toldAtMs = 0;
   let listening = false;
+  let exitCode = 0;
   const onListening = (): void => {
     listening = true;
   };
@@ -42,7 +46,7 @@ export async function serve(config: Config): Promise<Running> {
       withinMs,
     );
     await running?.stop();
-    process.exit(0);
+    process.exit(exitCode);
   };
   /** Nobody waits for what a signal began: a stop that fails must end the process all the same. */
   const stopOrEnd = (): Promise<void> =>
@@ -53,12 +57,18 @@ export async function serve(config: Config): Promise<Running> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, jobs.guarded("stop", stopOrEnd));
   // Whoever started the workers is gone: nobody would stop them, or replace one, and the next start would serve beside them.
   if (worker !== null) process.on("disconnect", jobs.guarded("stop", stopOrEnd));
+  const keyChanged = (error: Error): void => {
+    jobs.failed("data_key", error);
+    exitCode = 1;
+    jobs.run("stop", stopOrEnd);
+  };
   const starting = start(config, {
     worker,
     log,
     jobs,
     signal: cancel.signal,
     hurry: hurry.signal,
+    keyChanged,
     onListening,
   });
   const running = await starting.catch((error: unknown) =>

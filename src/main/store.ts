@@ -32,6 +32,8 @@ interface OpenOn {
   formats: readonly Format[];
   /** Between two runs of the ledger's upkeep, where that is not its usual. */
   sweepEveryMs?: number;
+  /** The database has another data key by now: this process is to end. */
+  keyChanged?: ((error: Error) => void) | undefined;
 }
 
 export const openStore = (config: Config, on: OpenOn): Promise<OpenedStore> =>
@@ -65,7 +67,7 @@ async function openSqlite(
 async function openPostgres(
   { dataDir, idempotency, limits }: Config,
   url: string,
-  { clock, jobs, formats, ...upkeep }: OpenOn,
+  { clock, jobs, formats, keyChanged, ...upkeep }: OpenOn,
 ): Promise<OpenedStore> {
   const [{ openPostgresStore }, { openPostgresLedger }, { DatabaseClock }, { lookAt }, { postgresSql }] =
     await Promise.all([
@@ -86,6 +88,7 @@ async function openPostgres(
       printInterrupted: interruptedStreams(formats),
       jobs,
       ...(clock !== undefined && { clock }),
+      ...(keyChanged !== undefined && { keyChanged }),
       ...upkeep,
     });
     const { dataKey, pool } = store;

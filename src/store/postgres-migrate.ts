@@ -55,7 +55,7 @@ async function once<T>(
   try {
     // A starting gateway may wait for another's migration, longer than any request may wait for a lock.
     await client.query(`SET LOCAL lock_timeout = ${GIVE_UP_AFTER_MS}; SET LOCAL statement_timeout = '600s'`);
-    await client.query(`SELECT pg_advisory_xact_lock(${MIGRATING})`);
+    await keepStartsOut(client);
     await client.query(`SET LOCAL lock_timeout = ${TABLE_WITHIN_MS}`);
     const left = await migrate(client, migrations, mover);
     const step: Step<T> = left ? { left } : { left, result: await work() };
@@ -66,6 +66,10 @@ async function once<T>(
     throw error;
   }
 }
+
+/** To the end of the transaction: whoever starts meanwhile waits with what a start looks at. */
+export const keepStartsOut = (client: ClientBase): Promise<unknown> =>
+  client.query(`SELECT pg_advisory_xact_lock(${MIGRATING})`);
 
 /** All of them where there is none yet, else the next one. Returns whether more are to come. */
 async function migrate(

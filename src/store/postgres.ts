@@ -1,7 +1,7 @@
 // Opens the PostgreSQL store that any number of gateways share: migrated once, its data key checked, a number of its own
 // for this process. Sessions carry the time limits of money.md §7; all of them are off by default.
 import pg from "pg";
-import { dataKeyCheck, readDataKey } from "./data-key.ts";
+import { dataKeyCheck, readDataKey, takeNextDataKey } from "./data-key.ts";
 import { confirmCommits } from "./postgres-confirmed.ts";
 import { assertTakesEveryText } from "./postgres-encoding.ts";
 import { openingFailure } from "./postgres-error.ts";
@@ -141,8 +141,11 @@ const READING = {
 };
 
 /** A connection for one long read, without the limits of requests; the caller begins a read-only transaction, and ends it. */
-export const connectReader = (url: string): Promise<pg.Client> =>
-  connected({ ...connectionOf(url, "audit"), query_timeout: READ_WITHIN_MS }, READING);
+export const connectReader = (url: string): Promise<pg.Client> => connectLong(url, "audit");
+
+/** The same for one long transaction that writes. */
+export const connectLong = (url: string, name: string): Promise<pg.Client> =>
+  connected({ ...connectionOf(url, name), query_timeout: READ_WITHIN_MS }, READING);
 
 /** For a first look at what a database is behind; the caller ends it. */
 export const connectBare = (url: string, name: string): Promise<pg.Client> =>
@@ -204,10 +207,14 @@ async function sharedDataKey(client: pg.Client, dataDirectory: string): Promise<
   const [known] = rows;
   const dataKey = readKey(dataDirectory, known === undefined ? "fresh" : "existing");
   const check = Buffer.from(dataKeyCheck(dataKey));
-  if (known === undefined)
+  if (known === undefined) {
     await client.query("INSERT INTO store_state (id, epoch, data_key_check) VALUES (1, 0, $1)", [check]);
-  else if (!known.data_key_check.equals(check)) throw foreignKey(dataDirectory);
-  return dataKey;
+    return dataKey;
+  }
+  if (known.data_key_check.equals(check)) return dataKey;
+  const next = takeNextDataKey(dataDirectory, known.data_key_check);
+  if (next === null) throw foreignKey(dataDirectory);
+  return next;
 }
 
 function readKey(dataDirectory: string, database: "fresh" | "existing"): Uint8Array {
@@ -218,7 +225,7 @@ function readKey(dataDirectory: string, database: "fresh" | "existing"): Uint8Ar
   }
 }
 
-const foreignKey = (dataDirectory: string): StoreFailure =>
+export const foreignKey = (dataDirectory: string): StoreFailure =>
   new StoreFailure(
     "data_key",
     `${dataDirectory}/data.key is not the data key of this database; copy the file from another gateway of it, or from its backup`,

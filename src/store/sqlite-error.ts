@@ -10,3 +10,7 @@ export const isStoreFailure = (error: unknown): boolean =>
 /** Of those: there is no room for what was to be written. */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof SQLiteError && error.code === "SQLITE_FULL";
+
+/** Of those: another connection has the file, or its log, for itself. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? "");

@@ -1,9 +1,8 @@
 // What an embedded store is, without changing it: for `doctor`, beside a gateway that runs or one that does not start.
 import { Database } from "bun:sqlite";
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DATA_KEY_FILE, STORE_FILE } from "../domain/data-files.ts";
-import { dataKeyCheck } from "./data-key.ts";
+import { opensWith } from "./data-key.ts";
 import { appliedIn } from "./migrate.ts";
 import { MIGRATIONS, unapplied } from "./migrations/list.ts";
 import { sourceFence } from "./move-fence.ts";
@@ -43,11 +42,9 @@ export const openingRefusal = (dataDirectory: string): string | null =>
       throw error;
     }
     const [made] = database.query("SELECT data_key_check FROM store_state").values();
-    const key = join(dataDirectory, DATA_KEY_FILE);
-    const check = existsSync(key) ? dataKeyCheck(readFileSync(key)) : Buffer.alloc(0);
-    return made === undefined || Buffer.from(made[0] as Uint8Array).equals(check)
+    return made === undefined || opensWith(dataDirectory, made[0] as Uint8Array)
       ? null
-      : `${key} is not the key that this store was made with: restore it from the backup of the key`;
+      : `${join(dataDirectory, DATA_KEY_FILE)} is not the key that this store was made with: restore it from the backup of the key`;
   });
 
 function reading<T>(dataDirectory: string, read: (database: Database) => T): T {

@@ -3,7 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { type ReserveFile, openReserveFile } from "./reserve-file.ts";
-import { dataKeyCheck, readDataKey } from "./data-key.ts";
+import { dataKeyCheck, readDataKey, takeNextDataKey } from "./data-key.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations/list.ts";
@@ -87,13 +87,16 @@ function openLocked(
   const fresh = isFresh(dataDirectory);
   privateFile(path);
   // Before the first byte of the database: a crash in between must not leave one whose key was never made.
-  const dataKey = readDataKey(dataDirectory, fresh ? "fresh" : "existing");
+  let dataKey = readDataKey(dataDirectory, fresh ? "fresh" : "existing");
   const reserve = openReserveFile(dataDirectory);
   let writer = openedFrom(path, () => connectSqlite(path));
   try {
     const epoch = openedFrom(path, () => {
       migrate(writer, MIGRATIONS.sqlite, mover === null ? null : (sourceFence(writer)?.id ?? null));
-      return raiseEpoch(writer, dataKeyCheck(dataKey));
+      const state = raiseEpoch(writer, dataKeyCheck(dataKey));
+      if (!Buffer.from(state.check).equals(dataKeyCheck(dataKey)))
+        dataKey = takeNextDataKey(dataDirectory, state.check) ?? refuseKey();
+      return state.epoch;
     });
     return {
       dataDirectory,
@@ -119,7 +122,7 @@ function openLocked(
   }
 }
 
-function raiseEpoch(database: Database, keyCheck: Uint8Array): number {
+function raiseEpoch(database: Database, keyCheck: Uint8Array): { epoch: number; check: Uint8Array } {
   const state = database
     .query<{ epoch: bigint; data_key_check: Uint8Array }, [Uint8Array]>(
       `INSERT INTO store_state (id, epoch, data_key_check) VALUES (1, 1, ?1)
@@ -127,11 +130,12 @@ function raiseEpoch(database: Database, keyCheck: Uint8Array): number {
     )
     .get(keyCheck);
   if (state === null) throw new Error("the boot epoch was not written");
-  if (!Buffer.from(state.data_key_check).equals(keyCheck)) {
-    throw new StoreFailure(
-      "data_key",
-      "data.key is not the key that this database was made with; restore it from the backup of the key",
-    );
-  }
-  return Number(state.epoch);
+  return { epoch: Number(state.epoch), check: state.data_key_check };
+}
+
+function refuseKey(): never {
+  throw new StoreFailure(
+    "data_key",
+    "data.key is not the key that this database was made with; restore it from the backup of the key",
+  );
 }

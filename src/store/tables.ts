@@ -160,6 +160,8 @@ export const TABLES = {
     wholeOrNull:
       "requests_per_minute tokens_per_minute concurrent own_requests_per_minute own_tokens_per_minute own_concurrent",
   },
+  /** Public keys that signed receipts before the data key was changed. */
+  receipt_key: { text: "kid x", whole: "retired_at" },
   request: {
     text: "org_id request_id key_id model tier month release_digest attempts",
     textOrNull: "idem_key evidence error_code finish_reason usage_classes surface",

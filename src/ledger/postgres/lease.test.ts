@@ -26,11 +26,16 @@ async function betweenRenewals(renewal: (asked: Asked, n: number) => Promise<voi
     }
     return { rows: [[BigInt(Date.now())]] };
   };
-  const store = { pool: { query }, nextEpoch: async () => 7 } as unknown as PostgresStore;
+  const store = {
+    pool: { query },
+    dataKey: new Uint8Array(32),
+    nextEpoch: async () => 7,
+  } as unknown as PostgresStore;
   const lease = await Lease.take(store, {
     clock: { read: () => {} } as unknown as DatabaseClock,
     jobs: { failed: () => {} } as unknown as Jobs,
     begins: () => {},
+    lost: () => {},
   });
   taken.push(lease);
   return promise;

@@ -5,7 +5,9 @@ import { hostname } from "node:os";
 import { randomBase62 } from "../../lib/id.ts";
 import type { Jobs } from "../../lib/jobs.ts";
 import { errorKind } from "../../store/postgres-error.ts";
-import type { PostgresStore } from "../../store/postgres.ts";
+import { dataKeyCheck } from "../../store/data-key.ts";
+import { foreignKey, type PostgresStore } from "../../store/postgres.ts";
+import { StoreFailure } from "../../store/store-failure.ts";
 import type { DatabaseClock } from "../database-clock.ts";
 import { int } from "../cell.ts";
 import { type Asking, askOnce } from "./query.ts";
@@ -35,6 +37,8 @@ export interface LeasePorts {
   jobs: Jobs;
   /** Told of every instance before it owns anything. */
   begins(name: string): void;
+  /** The store has another data key by now: this process never gets a lease again. */
+  lost(error: StoreFailure): void;
 }
 
 export class Lease {
@@ -98,13 +102,21 @@ export class Lease {
     const askedAtMs = performance.now();
     const [row] = await askOnce(
       this.store.pool,
+      // The row stays as it is until this is committed: a change of the data key waits for it, or is seen here.
       `INSERT INTO instance (epoch, name, started_at, lease_until)
-       VALUES ($1, $2, ${DATABASE_NOW}, ${DATABASE_NOW} + ${LEASE_MS}) RETURNING started_at`,
-      [epoch, name],
+       SELECT $1::bigint, $2::text, ${DATABASE_NOW}, ${DATABASE_NOW} + ${LEASE_MS}
+       FROM (SELECT 1 FROM store_state WHERE data_key_check = $3 FOR SHARE) AS ours RETURNING started_at`,
+      [epoch, name, Buffer.from(dataKeyCheck(this.store.dataKey))],
     );
-    this.ports.clock.read(int(row?.[0]));
+    if (row === undefined) throw foreignKey(this.store.dataDirectory);
+    this.ports.clock.read(int(row[0]));
     this.epoch = epoch;
     this.extend(askedAtMs);
+  }
+
+  private giveUp(error: StoreFailure): void {
+    this.released = true;
+    this.ports.lost(error);
   }
 
   private extend(askedAtMs: number): void {
@@ -127,8 +139,9 @@ export class Lease {
         .then(
           () => RENEW_EVERY_MS,
           (error: unknown) => {
+            if (error instanceof StoreFailure) this.giveUp(error);
             // The lease runs out by itself if this goes on.
-            if (errorKind(error) === "operation") this.ports.jobs.failed("ledger_lease", error);
+            else if (errorKind(error) === "operation") this.ports.jobs.failed("ledger_lease", error);
             return TRY_AGAIN_MS;
           },
         )

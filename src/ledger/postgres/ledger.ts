@@ -67,6 +67,8 @@ export interface PostgresLedgerPorts {
   rateDefaults?: RateDefaults;
   /** What it remembers of requests that run; left out, nobody else looks. */
   own?: OwnRequests;
+  /** The database has another data key by now: this process serves nothing any more. */
+  keyChanged?: (error: Error) => void;
 }
 
 const WRITERS = 4;
@@ -154,7 +156,12 @@ class PostgresLedger {
     const previous = new PreviousInstances(ports.store.dataDirectory);
     const left = previous.left();
     const jobs = ports.jobs ?? jobsOnStderr();
-    const lease = await Lease.take(ports.store, { clock, jobs, begins: (name) => previous.note(name) });
+    const lease = await Lease.take(ports.store, {
+      clock,
+      jobs,
+      begins: (name) => previous.note(name),
+      lost: ports.keyChanged ?? ((error) => jobs.failed("ledger_lease", error)),
+    });
     const ledger = new PostgresLedger(ports, { databaseClock: clock, lease, previous, jobs });
     try {
       await Promise.all([ledger.writers.open(), ledger.keyReader.open()]);

@@ -26,6 +26,7 @@ import { SURFACES_SCHEMA } from "./0020-surfaces.ts";
 import { RATE_LIMITS_SCHEMA } from "./0021-rate-limits.ts";
 import { KEY_SETTINGS_SCHEMA } from "./0022-key-settings.ts";
 import { KEY_LAST_FOUR_SCHEMA } from "./0023-key-last-four.ts";
+import { RECEIPT_KEYS_SCHEMA } from "./0024-receipt-keys.ts";
 import { POSTGRES_LEDGER_SCHEMA } from "./postgres/0001-ledger.ts";
 import { POSTGRES_PAYMENTS_SCHEMA } from "./postgres/0003-payments.ts";
 import { inPostgres } from "./postgres/in-postgres.ts";
@@ -63,6 +64,7 @@ const ALL: Sources = [
   [21, "rate limits", RATE_LIMITS_SCHEMA],
   [22, "key settings", KEY_SETTINGS_SCHEMA],
   [23, "key last four", KEY_LAST_FOUR_SCHEMA],
+  [24, "receipt keys", RECEIPT_KEYS_SCHEMA],
 ];
 
 const ofStore = (dialect: Dialect): Migration[] =>

@@ -1,0 +1,107 @@
+// `db rotate-key`: a new data key, and all that hangs on it under the new one.
+import type { Command } from "commander";
+import { counted } from "../src/domain/counted.ts";
+import type { Rotation } from "../src/main/rotating.ts";
+import { type Outcome, report, say } from "./report.ts";
+import { assertStore, storeOf, withConfig } from "./store-place.ts";
+
+const TELL_EVERY_MS = 1_000;
+
+export function addRotateKey(db: Command): void {
+  withConfig(db.command("rotate-key"))
+    .description("change the data key: what is sealed with it is sealed anew; all gateways must be stopped")
+    .option("--leaked", "somebody else may have the old key: receipts that it signed do not verify any more")
+    .action((_: object, command: Command) =>
+      report(command, async () => {
+        const { dataDir, databaseUrl } = await storeOf(command);
+        if (databaseUrl === null) await assertStore(dataDir);
+        const leaked = command.opts<{ leaked?: true }>().leaked === true;
+        const { rotateKey } = await import("../src/main/rotate-key.ts");
+        const { rotation, kept } = await rotateKey({ dataDir, databaseUrl, leaked, told: progress() });
+        return await outcomeOf({ dataDir, shared: databaseUrl !== null, leaked, rotation, kept });
+      }),
+    );
+}
+
+/** A line a second, once it takes longer than that. */
+function progress(): (done: number, of: number) => void {
+  let toldAtMs = performance.now();
+  return (done, of) => {
+    if (performance.now() - toldAtMs < TELL_EVERY_MS) return;
+    toldAtMs = performance.now();
+    say(`${counted(done, "stored answer")} of ${of} …`);
+  };
+}
+
+interface Done {
+  dataDir: string;
+  /** Other gateways may have data directories of their own. */
+  shared: boolean;
+  leaked: boolean;
+  rotation: Rotation | null;
+  kept: string | null;
+}
+
+async function outcomeOf(done: Done): Promise<Outcome> {
+  const { dataDir, leaked, rotation, kept } = done;
+  const { commandOn } = await import("../src/config/data-dir.ts");
+  const document = {
+    data_dir: dataDir,
+    completed_earlier_run: rotation === null,
+    ...(rotation !== null && {
+      leaked,
+      answers: rotation.answers,
+      channels: rotation.channels,
+      second_factors: rotation.factors,
+      sessions_ended: rotation.sessions,
+    }),
+    former_key: kept,
+  };
+  const what = rotation === null ? EARLIER : wordsOf(rotation, leaked);
+  return {
+    json: JSON.stringify(document),
+    text: [...what, ...nextSteps(done, commandOn(dataDir))].join("\n"),
+  };
+}
+
+const EARLIER = [
+  "An earlier run had changed the data key, and was ended before it said so: its new key is in its place now. Nothing was changed twice; to change the key once more, run this again.",
+];
+
+function wordsOf({ answers, channels, factors, sessions }: Rotation, leaked: boolean): string[] {
+  const sealed = `The data key was changed: ${counted(answers.resealed, "stored answer")}, ${counted(channels.resealed, "secret")} of webhook channels and ${counted(factors.resealed, "second factor")} are sealed with the new one.`;
+  const unreadable = [
+    [answers.unreadable, "stored answer", ""],
+    [channels.unreadable, "secret", " of webhook channels: make those channels anew"],
+    [factors.unreadable, "second factor", ": ./tollgate people reset EMAIL --two-factor"],
+  ] as const;
+  return [
+    sealed,
+    ...unreadable
+      .filter(([count]) => count > 0)
+      .map(([count, one, more]) => `The old key did not open ${counted(count, one)}${more}.`),
+    `${counted(sessions, "session")} ended: everybody signs in anew.`,
+    leaked
+      ? "Receipts that the old key signed do not verify any more, for whoever has it signs the same: who kept one fetches it again."
+      : "Receipts that the old key signed verify as before.",
+  ];
+}
+
+function nextSteps({ shared, dataDir, kept }: Done, tollgate: string): string[] {
+  const others = shared
+    ? [
+        `→ Put ${dataDir}/data.key into the data directory of each other gateway, in the place of the old one: ./tollgate --data-dir OTHER db key FILE --replace`,
+      ]
+    : [];
+  const former =
+    kept === null
+      ? []
+      : [
+          `→ The old key is kept as ${kept}, for backups that were made with it. Destroy it, and all copies of it, once none of those is to be restored any more.`,
+        ];
+  return [
+    ...others,
+    `→ Keep a copy of ${dataDir}/data.key apart from the store, make a new backup of the store, and start: ${tollgate} serve`,
+    ...former,
+  ];
+}

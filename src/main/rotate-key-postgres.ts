@@ -1,0 +1,124 @@
+// The data key of a PostgreSQL store. While it changes no gateway starts; one that slept until then finds no lease any more, and
+// gets no other with the old key.
+import { hostname } from "node:os";
+import type { Client } from "pg";
+import { openPostgresLedger } from "../ledger/postgres/ledger.ts";
+import { DATABASE_NOW } from "../ledger/postgres/lease.ts";
+import { crashPoint } from "../lib/crash-point.ts";
+import { dataKeyCheck, drawNextDataKey, hasNextDataKey, takeNextDataKey } from "../store/data-key.ts";
+import { keepStartsOut } from "../store/postgres-migrate.ts";
+import { runOnPostgres } from "../store/postgres-sql.ts";
+import { connectLong, openPostgresStore, type PostgresStore } from "../store/postgres.ts";
+import { openingFailure } from "../store/postgres-error.ts";
+import { StoreFailure } from "../store/store-failure.ts";
+import { AS_A_START } from "./resolve-running.ts";
+import { type RotateAsk, rotated, type Rotation } from "./rotating.ts";
+
+/** What others left is theirs until their lease has run out, and some seconds more. */
+const ENDED_WITHIN_MS = 30_000;
+const LOOK_EVERY_MS = 250;
+
+/** Null where an earlier run's commit was there already. */
+export async function rotatePostgres(on: RotateAsk, url: string): Promise<Rotation | null> {
+  const begun = hasNextDataKey(on.dataDir);
+  const store = await openPostgresStore(url, on.dataDir);
+  try {
+    if (begun && !hasNextDataKey(on.dataDir)) return null;
+    await resolveLeft(store);
+    return await rotateIn(store, on);
+  } finally {
+    await store.close();
+  }
+}
+
+async function rotateIn(store: PostgresStore, on: RotateAsk): Promise<Rotation> {
+  const change = { from: store.dataKey, to: drawNextDataKey(on.dataDir) };
+  crashPoint("rotate_drawn");
+  const client = await connectLong(store.url, "rotate key").catch((error: unknown) => {
+    throw openingFailure(error, store.url);
+  });
+  try {
+    await client.query("BEGIN");
+    const nowMs = await shutOut(client, change.from);
+    const rotating = { run: running(client), people: true, nowMs };
+    const rotation = await rotated(rotating, change, on);
+    await client.query("COMMIT");
+    crashPoint("rotate_committed");
+    if (takeNextDataKey(on.dataDir, dataKeyCheck(change.to)) === null)
+      throw new Error("the new key is not where it was drawn");
+    return rotation;
+  } finally {
+    await client.end(); // what is not committed is rolled back with it
+  }
+}
+
+const running =
+  (client: Client) =>
+  <T>(query: Parameters<typeof runOnPostgres<T>>[1]): Promise<T> =>
+    runOnPostgres(client, query);
+
+/** Keeps gateways out to the end of the transaction, and for good those that slept; answers the database's time. */
+async function shutOut(client: Client, from: Uint8Array): Promise<number> {
+  await keepStartsOut(client);
+  const { rows } = await client.query<{ data_key_check: Buffer; now: string }>(
+    `SELECT data_key_check, ${DATABASE_NOW} AS now FROM store_state WHERE id = 1 FOR UPDATE`,
+  );
+  const [state] = rows;
+  if (state === undefined || !state.data_key_check.equals(dataKeyCheck(from)))
+    throw new StoreFailure(
+      "data_key",
+      "the data key of this database was changed at this moment, by another run of this command; copy data.key from there",
+    );
+  const gateway = await someGateway(client);
+  if (gateway !== null) throw runs(gateway);
+  await client.query("UPDATE instance SET condemned = true, lease_until = 0");
+  return Number(state.now);
+}
+
+/** What gateways left is ended as a start ends it, what they spooled here with it: a spool is sealed with the old key. */
+async function resolveLeft(store: PostgresStore): Promise<void> {
+  const ledger = await openPostgresLedger({ store, ...AS_A_START });
+  try {
+    const untilMs = performance.now() + ENDED_WITHIN_MS;
+    for (;;) {
+      const gateway = await someGateway(store.pool);
+      if (gateway !== null) throw runs(gateway);
+      const open = await openRequests(store.pool);
+      if (open === 0) return;
+      if (performance.now() > untilMs)
+        throw new StoreFailure(
+          "database",
+          `${open} requests that gateways left are not ended yet; run this again in a minute, or start a gateway and look at its log`,
+        );
+      await Bun.sleep(LOOK_EVERY_MS);
+    }
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** The name of a gateway that has the database open; this process is none. */
+async function someGateway(on: Pick<Client, "query">): Promise<string | null> {
+  const { rows } = await on.query<{ name: string }>(
+    `SELECT name FROM instance WHERE NOT condemned AND lease_until > ${DATABASE_NOW} AND NOT starts_with(name, $1) LIMIT 1`,
+    [`${hostname()} ${process.pid} `],
+  );
+  return rows[0]?.name ?? null;
+}
+
+/** Those that wait for an operator wait on. */
+async function openRequests(on: Pick<Client, "query">): Promise<number> {
+  const { rows } = await on.query<{ count: string }>(
+    `SELECT count(*)::text AS count FROM request r WHERE r.closed_txn IS NULL AND NOT EXISTS
+       (SELECT 1 FROM quarantine q WHERE q.org_id = r.org_id AND q.request_id = r.request_id AND q.decided_at IS NULL)`,
+  );
+  return Number(rows[0]?.count);
+}
+
+function runs(gateway: string): StoreFailure {
+  const [host, pid] = gateway.split(" ");
+  return new StoreFailure(
+    "locked",
+    `a gateway runs on this database (${host}, process ${pid}); stop all of them first; one that was killed counts for ten seconds more: nothing was changed`,
+  );
+}

@@ -1,0 +1,95 @@
+// The embedded store's data key. Ledger and people are two files, and change in one commit: with rollback journals, whose
+// commit over several files is atomic, which that over several write-ahead logs is not.
+import type { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { systemClock } from "../lib/clock.ts";
+import { crashPoint } from "../lib/crash-point.ts";
+import { peopleFile } from "../people/store.ts";
+import { dataKeyCheck, drawNextDataKey, hasNextDataKey, takeNextDataKey } from "../store/data-key.ts";
+import { openedFrom, privateFile } from "../store/private-file.ts";
+import { isBusy } from "../store/sqlite-error.ts";
+import { runOnSqlite } from "../store/sqlite-sql.ts";
+import { openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
+import { StoreFailure } from "../store/store-failure.ts";
+import { resolveRunning } from "./resolve-running.ts";
+import { type RotateAsk, rotated, type Rotation } from "./rotating.ts";
+
+/** Null where an earlier run's commit was there already. */
+export async function rotateSqlite(on: RotateAsk): Promise<Rotation | null> {
+  const begun = hasNextDataKey(on.dataDir);
+  const store = openSqliteStore(on.dataDir);
+  try {
+    if (begun && !hasNextDataKey(on.dataDir)) return null;
+    await resolveRunning(store);
+    const change = { from: store.dataKey, to: drawNextDataKey(on.dataDir) };
+    crashPoint("rotate_drawn");
+    const rotation = await inOneCommit(store, on.dataDir, (people) =>
+      rotated(
+        {
+          run: async (query) => runOnSqlite(store.writer, query),
+          people,
+          nowMs: systemClock.nowMs(),
+        },
+        change,
+        on,
+      ),
+    );
+    crashPoint("rotate_committed");
+    if (takeNextDataKey(on.dataDir, dataKeyCheck(change.to)) === null)
+      throw new Error("the new key is not where it was drawn");
+    return rotation;
+  } finally {
+    store.close();
+  }
+}
+
+async function inOneCommit<T>(
+  { writer }: SqliteStore,
+  dataDir: string,
+  work: (people: boolean) => Promise<T>,
+): Promise<T> {
+  const people = existsSync(peopleFile(dataDir));
+  if (people) attachPeople(writer, peopleFile(dataDir));
+  setForOneCommit(writer);
+  writer.run("BEGIN EXCLUSIVE");
+  try {
+    const result = await work(people);
+    writer.run("COMMIT");
+    return result;
+  } catch (error) {
+    if (writer.inTransaction) writer.run("ROLLBACK");
+    throw error;
+  }
+}
+
+function attachPeople(writer: Database, file: string): void {
+  privateFile(file);
+  openedFrom(file, () => writer.query("ATTACH ?1 AS people").run(file));
+}
+
+/**
+ * Every opening sets these anew. EXTRA: the end of a journal is on the disk, too, before the commit is told. What is written over
+ * is overwritten.
+ */
+function setForOneCommit(writer: Database): void {
+  const files = writer.query<{ name: string }, []>("PRAGMA database_list").all();
+  for (const { name } of files) if (!keepsJournal(writer, name)) throw opened();
+  writer.run("PRAGMA synchronous = EXTRA");
+  writer.run("PRAGMA secure_delete = ON");
+}
+
+/** False where somebody else has the file open: then it keeps its log. */
+function keepsJournal(writer: Database, name: string): boolean {
+  try {
+    return writer.query(`PRAGMA ${name}.journal_mode = DELETE`).values()[0]?.[0] === "delete";
+  } catch (error) {
+    if (isBusy(error)) return false;
+    throw error;
+  }
+}
+
+const opened = (): StoreFailure =>
+  new StoreFailure(
+    "locked",
+    "another program has the store open; end it (a backup, an audit, sqlite3), and run this again: nothing was changed",
+  );
