@@ -4,12 +4,13 @@ import { hostname } from "node:os";
 import type { Client } from "pg";
 import { openPostgresLedger } from "../ledger/postgres/ledger.ts";
 import { DATABASE_NOW } from "../ledger/postgres/lease.ts";
+import { messageOf } from "../domain/error-message.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { dataKeyCheck, drawNextDataKey, hasNextDataKey, takeNextDataKey } from "../store/data-key.ts";
 import { keepStartsOut } from "../store/postgres-migrate.ts";
 import { runOnPostgres } from "../store/postgres-sql.ts";
 import { connectLong, openPostgresStore, type PostgresStore } from "../store/postgres.ts";
-import { openingFailure } from "../store/postgres-error.ts";
+import { errorKind, openingFailure, placeOf } from "../store/postgres-error.ts";
 import { StoreFailure } from "../store/store-failure.ts";
 import { AS_A_START } from "./resolve-running.ts";
 import { type RotateAsk, rotated, type Rotation } from "./rotating.ts";
@@ -47,9 +48,20 @@ async function rotateIn(store: PostgresStore, on: RotateAsk): Promise<Rotation> 
     if (takeNextDataKey(on.dataDir, dataKeyCheck(change.to)) === null)
       throw new Error("the new key is not where it was drawn");
     return rotation;
+  } catch (error) {
+    throw wasLost(error, store.url);
   } finally {
     await client.end(); // what is not committed is rolled back with it
   }
+}
+
+/** A refusal of the server rolls everything back; with a lost connection nobody knows yet. */
+function wasLost(error: unknown, url: string): unknown {
+  if (error instanceof StoreFailure || errorKind(error) !== "store") return error;
+  return new StoreFailure(
+    "database",
+    `${placeOf(url)} was lost, or has no room, in the middle (${messageOf(error)}); the store has the old key or the new one, and both are here: run this again when it is back, which finds out`,
+  );
 }
 
 const running =

@@ -7,7 +7,7 @@ import { crashPoint } from "../lib/crash-point.ts";
 import { peopleFile } from "../people/store.ts";
 import { dataKeyCheck, drawNextDataKey, hasNextDataKey, takeNextDataKey } from "../store/data-key.ts";
 import { openedFrom, privateFile } from "../store/private-file.ts";
-import { isBusy } from "../store/sqlite-error.ts";
+import { isBusy, isDiskFull } from "../store/sqlite-error.ts";
 import { runOnSqlite } from "../store/sqlite-sql.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
@@ -58,7 +58,7 @@ async function inOneCommit<T>(
     return result;
   } catch (error) {
     if (writer.inTransaction) writer.run("ROLLBACK");
-    throw error;
+    throw isDiskFull(error) ? noRoom(dataDir) : error;
   }
 }
 
@@ -87,6 +87,12 @@ function keepsJournal(writer: Database, name: string): boolean {
     throw error;
   }
 }
+
+const noRoom = (dataDir: string): StoreFailure =>
+  new StoreFailure(
+    "disk_full",
+    `the disk of ${dataDir} is full: a change of the key takes as much room for a moment as the stored answers have; nothing was changed: make room, and run this again`,
+  );
 
 const opened = (): StoreFailure =>
   new StoreFailure(
