@@ -32,7 +32,10 @@ export function addDb(program: Command): void {
     );
   withConfig(db.command("key <file>"))
     .description("put the data key that all gateways of a database share into the data directory")
-    .option("--replace", "in the place of another one, after ./tollgate db rotate-key; that is kept beside it")
+    .option(
+      "--replace",
+      "in the place of another one, after ./tollgate db rotate-key; that is kept beside it",
+    )
     .action((file: string, { replace }: { replace?: true }, command: Command) =>
       report(command, async () => {
         const dataDir = await dataDirOf(command);
@@ -103,6 +106,7 @@ function addRestore(db: Command): void {
           former_key: formerKey,
           stay_revoked: heldOn?.revoked ?? null,
           routes_kept: heldOn?.routes ?? null,
+          retries_anew: heldOn?.retriesAnew ?? null,
         };
         return {
           json: JSON.stringify(done),
@@ -118,8 +122,10 @@ const formerAgain = (key: string, tollgate: string): string =>
 function toldOf(heldOn: RestoreResult["heldOn"]): string {
   if (heldOn === null)
     return "No store was here that tells what came since: keys and entitlements that were revoked after the backup work again, and routes that were disabled are open. Revoke and disable them anew.";
-  const { revoked, routes } = heldOn;
-  return `What came since and holds on: ${counted(revoked, "revocation")} of API keys, management keys (operator.json has one of each start) or entitlements, ${counted(routes, "route")} published, disabled or enabled.`;
+  const { revoked, routes, retriesAnew } = heldOn;
+  const held = `What came since and holds on: ${counted(revoked, "revocation")} of API keys, management keys (operator.json has one of each start) or entitlements, ${counted(routes, "route")} published, disabled or enabled.`;
+  if (retriesAnew === 0) return held;
+  return `${held}\nWhat came since and is gone: ${counted(retriesAnew, "request")} with an Idempotency-Key among it. A retry of one of them is a new request, which its provider is paid for again.`;
 }
 
 function addMove(db: Command): void {

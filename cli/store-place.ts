@@ -2,7 +2,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import type { Config } from "../src/config/config.ts";
 import { STORE_FILE } from "../src/domain/data-files.ts";
 import { Problem } from "./problem.ts";
 
@@ -10,7 +9,7 @@ export const withConfig = (command: Command): Command =>
   command.option("--config <file>", "configuration (TOLLGATE_CONFIG; else ./tollgate.yaml if present)");
 
 /** The store that `serve` would use here. */
-export async function storeOf(command: Command): Promise<Pick<Config, "dataDir" | "databaseUrl">> {
+export async function storeOf(command: Command): Promise<{ dataDir: string; databaseUrl: string | null }> {
   const { config, dataDir } = command.optsWithGlobals<Place>();
   const { ConfigError, findStore } = await import("../src/config/config.ts");
   const flags = { ...(config !== undefined && { config }), ...(dataDir !== undefined && { dataDir }) };
@@ -47,4 +46,3 @@ export async function assertStore(dataDir: string): Promise<void> {
     "Name the data directory with --data-dir, or its configuration with --config.",
   );
 }
-

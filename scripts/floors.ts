@@ -29,9 +29,18 @@ const roomOf = (path: string): string =>
 
 /** Commands that run without a gateway, and the parts of one that the bench measures: each one file that names what it needs. */
 const STANDALONE = new Set([
-  ...["serve", "simulator", "release", "models", "receipt", "doctor", "provider", "db", "seed"].map(
-    (noun) => `cli/${noun}.ts`,
-  ),
+  ...[
+    "serve",
+    "simulator",
+    "release",
+    "models",
+    "receipt",
+    "doctor",
+    "provider",
+    "db",
+    "rotate-key",
+    "seed",
+  ].map((noun) => `cli/${noun}.ts`),
   ...[
     "null-ledger",
     "ledger-alone",

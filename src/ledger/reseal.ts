@@ -10,7 +10,7 @@ export interface Resealed {
 }
 
 /** Told how many of how many are done, as it goes on. */
-export type Progress = (done: number, of: number) => void;
+export type HowFar = (done: number, of: number) => void;
 
 /** In memory at once: rows and, unless one is larger, bytes. */
 const ROWS_AT_ONCE = 100;
@@ -33,7 +33,7 @@ const CHUNKS: Sealed = {
 };
 
 /** Stored answers, and the parts of streams that ran when their gateway died. */
-export function* resealAnswers(change: KeyChange, told: Progress): Query<Resealed> {
+export function* resealAnswers(change: KeyChange, told: HowFar): Query<Resealed> {
   const answers = yield* resealTable(ANSWERS, change, told);
   const chunks = yield* resealTable(CHUNKS, change, () => {});
   return {
@@ -42,7 +42,7 @@ export function* resealAnswers(change: KeyChange, told: Progress): Query<Reseale
   };
 }
 
-function* resealTable(sealed: Sealed, change: KeyChange, told: Progress): Query<Resealed> {
+function* resealTable(sealed: Sealed, change: KeyChange, told: HowFar): Query<Resealed> {
   const { table, key } = sealed;
   const [{ rows: of } = { rows: 0 }] = yield* ask(`SELECT count(*) AS rows FROM ${table}`);
   const columns = key.map(({ column }) => column).join(", ");
@@ -97,7 +97,10 @@ function* write({ table, key }: Sealed, rows: readonly SqlRow[]): Query<void> {
   const columns = [...key.map(({ column }) => column), "sealed"];
   const text = (types: readonly string[]): string =>
     `WITH n (${columns.join(", ")}) AS (VALUES ${rows
-      .map((_, row) => `(${types.map((type, n) => `CAST(?${row * types.length + n + 1} AS ${type})`).join(", ")})`)
+      .map(
+        (_, row) =>
+          `(${types.map((type, n) => `CAST(?${row * types.length + n + 1} AS ${type})`).join(", ")})`,
+      )
       .join(", ")})
      UPDATE ${table} SET sealed = n.sealed FROM n
      WHERE ${key.map(({ column }) => `${table}.${column} = n.${column}`).join(" AND ")}`;

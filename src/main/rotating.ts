@@ -3,7 +3,7 @@ import { resealChannels } from "../alerts/rule-book.ts";
 import { byItself, INSTALLATION } from "../domain/actor.ts";
 import { receiptKeyOf } from "../gateway/signed-receipt.ts";
 import type { KeyChange } from "../ledger/answer-vault.ts";
-import { type Progress, type Resealed, resealAnswers } from "../ledger/reseal.ts";
+import { type HowFar, type Resealed, resealAnswers } from "../ledger/reseal.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { anybodyKept, endSessions, factors, keepFactors, resealedFactor } from "../people/reseal.ts";
 import { forgetReceiptKeys, retireReceiptKey } from "../registry/receipt-keys.ts";
@@ -17,7 +17,7 @@ export interface RotateAsk {
   databaseUrl: string | null;
   /** Somebody else may have the old key: what it signed is proof of nothing any more. */
   leaked: boolean;
-  told: Progress;
+  told: HowFar;
 }
 
 /** What hung on the old key. */
@@ -31,7 +31,7 @@ export interface Rotation {
 
 /** The open transaction in which a key changes. */
 export interface Rotating {
-  run<T>(query: Query<T>): Promise<T>;
+  run: <T>(query: Query<T>) => Promise<T>;
   /** Whether there is a place of people. */
   people: boolean;
   nowMs: number;

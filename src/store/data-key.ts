@@ -134,7 +134,8 @@ function keepFormer(directory: string): void {
   const path = join(directory, DATA_KEY_FILE);
   if (!existsSync(path)) return;
   const key = readFileSync(path);
-  if (key.length === 0 || formerDataKeys(directory).some((former) => readFileSync(former).equals(key))) return;
+  if (key.length === 0 || formerDataKeys(directory).some((former) => readFileSync(former).equals(key)))
+    return;
   const at = `${printTime(Date.now()).slice(0, 23).replaceAll(/[:.]/g, "-")}Z`;
   writeFileSync(join(directory, FORMER + at), key, { flag: "wx", mode: 0o600, flush: true });
   flush(directory);

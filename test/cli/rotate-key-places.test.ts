@@ -17,8 +17,11 @@ const LOUD = { TOLLGATE_LOG_LEVEL: "warn" };
 const dataOf = (gateway: ProcessGateway): string => join(gateway.folder, "data");
 const keyOf = (gateway: ProcessGateway): string =>
   readFileSync(join(dataOf(gateway), "data.key")).toString("hex");
-const keyed = (gateway: ProcessGateway, secret: string, idempotencyKey = "one-of-before"): Promise<Received> =>
-  gateway.chat(secret, ASK, { "idempotency-key": idempotencyKey });
+const keyed = (
+  gateway: ProcessGateway,
+  secret: string,
+  idempotencyKey = "one-of-before",
+): Promise<Received> => gateway.chat(secret, ASK, { "idempotency-key": idempotencyKey });
 
 describe("several gateways on one database", () => {
   let database: TestDatabase;
@@ -182,11 +185,18 @@ function manyAnswers(dataDir: string): void {
   const store = new Database(join(dataDir, "tollgate.sqlite"));
   const dataKey = readFileSync(join(dataDir, "data.key"));
   const [organizationId] = store.query("SELECT org_id FROM organization").values()[0] as [string];
-  const add = store.query("INSERT INTO result (org_id, request_id, sealed, expires_at) VALUES (?1, ?2, ?3, ?4)");
+  const add = store.query(
+    "INSERT INTO result (org_id, request_id, sealed, expires_at) VALUES (?1, ?2, ?3, ?4)",
+  );
   store.transaction(() => {
     for (let n = 0; n < 1000; n += 1) {
       const answer = { requestId: `req_${n}`, status: 200, headers: {}, body: new Uint8Array(10_000) };
-      add.run(organizationId, answer.requestId, sealAnswer(dataKey, organizationId, answer), Number.MAX_SAFE_INTEGER);
+      add.run(
+        organizationId,
+        answer.requestId,
+        sealAnswer(dataKey, organizationId, answer),
+        Number.MAX_SAFE_INTEGER,
+      );
     }
   })();
   store.run("PRAGMA wal_checkpoint(TRUNCATE)");

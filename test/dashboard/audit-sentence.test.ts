@@ -39,6 +39,14 @@ test("one request a minute and one day are told as one", () => {
   expect(plain(sentenceOf(output))).toBe("changed the key Batch: maximum output 1 token (was 512 tokens)");
 });
 
+test("a new data key is told with why, where it was leaked", () => {
+  const rotated = (leaked: boolean) => plain(sentenceOf(line("data_key.rotate", { to: { leaked } })));
+  expect([rotated(false), rotated(true)]).toEqual([
+    "changed the data key of the store",
+    "changed the data key of the store, because the old one was leaked",
+  ]);
+});
+
 test("limits of a rate are told as far as they changed", () => {
   const set = (from: object, to: object) => plain(sentenceOf(line("limits.set", { from, to })));
   expect(set({ requests_per_minute: null }, { requests_per_minute: 60, concurrent: null })).toBe(

@@ -30,6 +30,7 @@ export async function fillEveryTable(
      VALUES ('${org}', 'manual', 'rev_1', 'refund', 'pi', 1, 1, 0, 1, 1)`,
     `INSERT INTO device_login (id, device_digest, user_digest, state, host, version, asked_at, expires_at, interval_ms)
      VALUES ('dev_1', 'a', 'b', 'open', 'host', '1', 1, 1, 1)`,
+    `INSERT INTO receipt_key (kid, x, retired_at) VALUES ('kid_1', 'x', 1)`,
     `INSERT INTO device_try (place, at) VALUES ('somewhere', 1)`,
     `INSERT INTO entitlement_note (entitlement_id, purpose, wanted_until, note)
      SELECT id, 'words', 1, 'words' FROM entitlement`,

@@ -63,6 +63,10 @@ const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
   ],
   "device.approve": ({ after }) => ["let the command line on ", named(after["host"]), " in"],
   "device.decline": ({ after }) => ["turned the command line on ", named(after["host"]), " away"],
+  "data_key.rotate": ({ after }) => [
+    "changed the data key of the store",
+    ...(after["leaked"] === true ? [", because the old one was leaked"] : []),
+  ],
   "entitlement.request": ({ after }) => [
     "asked for Research Mode on ",
     named(after["model"]),

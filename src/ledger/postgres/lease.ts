@@ -38,7 +38,7 @@ export interface LeasePorts {
   /** Told of every instance before it owns anything. */
   begins(name: string): void;
   /** The store has another data key by now: this process never gets a lease again. */
-  lost(error: StoreFailure): void;
+  lost: ((error: StoreFailure) => void) | undefined;
 }
 
 export class Lease {
@@ -116,7 +116,8 @@ export class Lease {
 
   private giveUp(error: StoreFailure): void {
     this.released = true;
-    this.ports.lost(error);
+    if (this.ports.lost === undefined) this.ports.jobs.failed("ledger_lease", error);
+    else this.ports.lost(error);
   }
 
   private extend(askedAtMs: number): void {

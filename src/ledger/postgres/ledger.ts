@@ -155,13 +155,8 @@ class PostgresLedger {
     const clock = ports.databaseClock ?? new DatabaseClock();
     const previous = new PreviousInstances(ports.store.dataDirectory);
     const left = previous.left();
-    const jobs = ports.jobs ?? jobsOnStderr();
-    const lease = await Lease.take(ports.store, {
-      clock,
-      jobs,
-      begins: (name) => previous.note(name),
-      lost: ports.keyChanged ?? ((error) => jobs.failed("ledger_lease", error)),
-    });
+    const { jobs = jobsOnStderr(), keyChanged: lost } = ports;
+    const lease = await Lease.take(ports.store, { clock, jobs, begins: (name) => previous.note(name), lost });
     const ledger = new PostgresLedger(ports, { databaseClock: clock, lease, previous, jobs });
     try {
       await Promise.all([ledger.writers.open(), ledger.keyReader.open()]);
