@@ -8,7 +8,7 @@ let gateway: ProcessGateway;
 beforeAll(async () => {
   gateway = await ProcessGateway.start();
 }, PATIENCE_MS);
-afterAll(() => gateway.stop());
+afterAll(() => gateway.stop(), PATIENCE_MS);
 
 test(
   "a restore says how many requests with a key it forgets; their retries are new requests, charged once each",

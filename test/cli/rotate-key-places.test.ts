@@ -45,7 +45,7 @@ describe("several gateways on one database", () => {
     await other.stop();
     await slept.stop();
     await database.drop();
-  });
+  }, PATIENCE_MS);
 
   test(
     "one that slept while the key was changed serves nothing when it wakes, and ends with the reason",
@@ -101,7 +101,7 @@ describe("a backup of before", () => {
   beforeAll(async () => {
     gateway = await ProcessGateway.start();
   }, PATIENCE_MS);
-  afterAll(() => gateway.stop());
+  afterAll(() => gateway.stop(), PATIENCE_MS);
 
   test(
     "is restored with the key that it was made with, which is changed again",

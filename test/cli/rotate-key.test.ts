@@ -57,7 +57,7 @@ describe.each(["sqlite", "postgres"] as const)("on %s", (store) => {
   afterAll(async () => {
     await gateway.stop();
     await database?.drop();
-  });
+  }, PATIENCE_MS);
 
   const keyed = (idempotencyKey: string, body: object = ASK): Promise<Received> =>
     gateway.chat(customer.secret, body, { "idempotency-key": idempotencyKey });
