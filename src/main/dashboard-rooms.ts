@@ -167,8 +167,9 @@ const operatorOf = (
   config: Config,
   rooms: PeopleRooms,
   { people, url }: { people: People; url: string },
-): Operator =>
-  createOperator({
+): Operator => {
+  const { note } = auditNotes(rooms.sql, rooms.clock);
+  return createOperator({
     ledger: rooms.ledger,
     receipts: receiptSigner(rooms.dataKey),
     sql: rooms.sql,
@@ -177,13 +178,13 @@ const operatorOf = (
     rateDefaults: rateDefaultsOf(config.limits),
     clock: rooms.clock,
     payments: rooms.paymentService,
-    people: accounts({
-      people: async () => people,
-      url: () => url,
-      note: auditNotes(rooms.sql, rooms.clock).note,
-    }),
+    people: accounts({ people: async () => people, url: () => url, note }),
     persons: async () => people,
+    note,
+    sendMail: rooms.sendMail,
+    url: () => url,
   });
+};
 
 /** What readers take, but for where they read. */
 const readerPorts = (
