@@ -1,6 +1,7 @@
 // `members list|role|remove`: who belongs to an organization, and as what. Whoever is to come is invited (`invitations.ts`).
 import type { Command } from "commander";
 import type { MemberJson } from "../src/api/shapes/people.ts";
+import { OWN_NAME } from "../src/domain/own-name.ts";
 import { confirm } from "./confirm.ts";
 import type { Gateway } from "./gateway.ts";
 import { type Paged, paged, tellMore } from "./paged.ts";
@@ -70,7 +71,7 @@ function addRemove(members: Command): void {
         const { text } = await gateway.call("POST /admin/v1/members/{member}/remove", { org, member });
         return {
           json: text,
-          text: `${person} is no member of ${org} any more. ./tollgate keys list --org ${org} shows its keys: those that they made keep working.`,
+          text: `${person} is no member of ${org} any more. ${OWN_NAME} keys list --org ${org} shows its keys: those that they made keep working.`,
         };
       }),
     );
