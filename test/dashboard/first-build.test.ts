@@ -20,7 +20,7 @@ const ASSETS: Assets = new Map([
   ["assets/a.js", asset],
 ]);
 
-function serving(built: () => Promise<Assets>): { url: string; stop(): Promise<void> } {
+function serving(built: () => Promise<Assets>): { url: string; stop(this: void): Promise<void> } {
   const metrics = { responded: () => {}, unkeyedRetry: () => {} };
   const server = listen({
     host: "127.0.0.1",
