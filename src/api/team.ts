@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { checkVersion, versionOf } from "../domain/row-version.ts";
 import { notFound } from "../domain/unknown-record.ts";
-import { team } from "../operator/team.ts";
+import { listMembers } from "../operator/team.ts";
 import { organizationNamed } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
@@ -19,8 +19,8 @@ export const membersEndpoints = [
     input: shapes.peopleQuery.extend({ org: id }),
     output: shapes.memberList,
     // Of what is read beside what changes.
-    run: ({ input, caller }, { people, reports, changes }) =>
-      team({ ...reports, people: async () => people, note: changes.note }).list(input, caller.person),
+    run: ({ input, caller }, { people, reports }) =>
+      listMembers({ ...reports, people: async () => people }, input, caller.person),
   }),
   endpoint({
     target: "GET /admin/v1/members",

@@ -45,23 +45,28 @@ interface MemberAsk {
   member: string;
 }
 
+type MembersAsk = z.output<typeof peopleQuery> & { org: string };
+
+/** Who joined last first. `you`: whoever asks. Changes nothing, and needs nothing that changes. */
+export async function listMembers(
+  on: Omit<TeamPorts, "note">,
+  { org, search = "", ...asked }: MembersAsk,
+  you: string,
+): Promise<z.output<typeof memberList>> {
+  await assertOrganization(on.ledger, org);
+  const people = await on.people();
+  const { after, limit } = startOf(asked);
+  const found = await people.membersAfter(org, { after, search, most: limit + 1 });
+  const page = pageOf(found, { limit }, joinedPlace);
+  return {
+    data: await printMembers(on, { org, you }, page.rows),
+    next_cursor: page.nextCursor,
+    owners: await people.ownerCount(org),
+  };
+}
+
 export const team = (on: TeamPorts) => ({
-  /** Who joined last first. `you`: whoever asks. */
-  async list(
-    { org, search = "", ...asked }: z.output<typeof peopleQuery> & { org: string },
-    you: string,
-  ): Promise<z.output<typeof memberList>> {
-    await assertOrganization(on.ledger, org);
-    const people = await on.people();
-    const { after, limit } = startOf(asked);
-    const found = await people.membersAfter(org, { after, search, most: limit + 1 });
-    const page = pageOf(found, { limit }, joinedPlace);
-    return {
-      data: await printMembers(on, { org, you }, page.rows),
-      next_cursor: page.nextCursor,
-      owners: await people.ownerCount(org),
-    };
-  },
+  list: (asked: MembersAsk, you: string) => listMembers(on, asked, you),
   /** Throws for a role that the giver may not give or take, and when it is another one by now than `version` names. */
   async changeRole(
     { org, member, role, version }: MemberAsk & { role: Role; version?: string | undefined },
@@ -140,7 +145,7 @@ async function end(
 }
 
 async function printMembers(
-  on: TeamPorts,
+  on: Omit<TeamPorts, "note">,
   { org, you }: { org: string; you: string },
   memberships: readonly Membership[],
 ): Promise<MemberJson[]> {
