@@ -7,6 +7,7 @@ import { crashPoint } from "../lib/crash-point.ts";
 import type { PaymentDriver, PaymentEvent } from "./driver.ts";
 import type { EventLog, EventOutcome } from "./event-log.ts";
 import type { PaymentOrder } from "./order.ts";
+import type { Statement } from "../store/sql.ts";
 import type { OrderBook } from "./order-book.ts";
 
 /** The part of the ledger that payments use. */
@@ -136,12 +137,17 @@ function contradictionOf(event: Paid, order: PaymentOrder, driver: string): stri
 /**
  * One transaction holds the top-up's row and its ledger entry; that the order says so too follows, and may repeat. What
  * goes with it is done in between: after a crash again, but no more once the order says so, when somebody may have changed
- * what it changes.
+ * what it changes. `told`: written where the order is the first time said to be credited.
  */
 export async function creditOrder(
   on: Pick<ReceivePorts, "orders" | "nowMs"> & { till: Pick<Till, "topUp"> },
   order: PaymentOrder,
-  { from, sessionId, paymentId }: { sessionId: string; paymentId: string | null; from: From },
+  {
+    from,
+    sessionId,
+    paymentId,
+    told,
+  }: { sessionId: string; paymentId: string | null; from: From; told?: readonly Statement[] },
   goesWithIt: () => Promise<void> = async () => undefined,
 ): Promise<"credited" | "repeated" | "refused"> {
   const { organizationId, amount, driver: source } = order;
@@ -153,7 +159,7 @@ export async function creditOrder(
   if (kind === "conflict" || kind === "unknown_organization") return "refused";
   crashPoint("payment_credited");
   if (order.state !== "credited") await goesWithIt();
-  await on.orders.credited(order.id, { sessionId, paymentId }, on.nowMs());
+  await on.orders.credited(order.id, { sessionId, paymentId, told }, on.nowMs());
   return kind;
 }
 
