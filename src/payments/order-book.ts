@@ -208,6 +208,17 @@ export class OrderBook {
     return found.length > 0;
   }
 
+  /** Whether any payment of this organization was taken back by the service since an instant. */
+  async tookBackSince(driver: DriverName, organizationId: string, sinceMs: number): Promise<boolean> {
+    const found = await this.sql.rows(
+      "SELECT 1 FROM reversal WHERE org_id = ?1 AND kind = 'chargeback' AND source = ?2 AND at >= ?3 LIMIT 1",
+      organizationId,
+      driver,
+      sinceMs,
+    );
+    return found.length > 0;
+  }
+
   /** False where one is kept already that was saved after this one was paid with. */
   async keepMethod(
     method: Omit<PaymentMethod, "savedAtMs">,

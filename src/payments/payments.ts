@@ -12,7 +12,7 @@ import type { DriverName, PaymentOrder } from "./order.ts";
 import { OrderBook } from "./order-book.ts";
 import { creditOrder, type WebhookDelivery, receive, type Till, type Verdict } from "./receive.ts";
 import { orderDeclined } from "./settle-order.ts";
-import { holdAutomatic } from "./taken-back.ts";
+import { holdAutomatic, holdWhatRunsLow } from "./taken-back.ts";
 
 export interface PaymentPorts {
   sql: Sql;
@@ -56,8 +56,9 @@ export class Payments {
         ...ports,
         automatic: {
           declined: (order, reason) => orderDeclined(ports, order, reason),
-          mayTryAgain: (organizationId) => this.automatic.succeeded(organizationId),
+          mayTryAgain: (organizationId, paidAtMs) => this.automatic.succeeded(organizationId, paidAtMs),
           takingBack: (order, of) => holdAutomatic(ports, order, of),
+          tookBack: (order) => holdWhatRunsLow(ports, order),
         },
       },
       delivery,

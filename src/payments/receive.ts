@@ -46,10 +46,12 @@ export interface ReceivePorts {
   automatic: {
     /** An automatic order came to nothing. */
     declined(order: PaymentOrder, reason: string): Promise<void>;
-    /** One was paid after all, or there is a new card. */
-    mayTryAgain(organizationId: string): Promise<void>;
+    /** One was paid after all; or there is a new card, of a payment that was made then. */
+    mayTryAgain(organizationId: string, paidAtMs?: number): Promise<void>;
     /** Of an order's payment so much is about to be taken back. */
     takingBack(order: PaymentOrder, of: { amount: NanoUsd; reversalId: string }): Promise<void>;
+    /** It was taken. */
+    tookBack(order: PaymentOrder): Promise<void>;
   };
 }
 
@@ -174,7 +176,7 @@ async function keepCard(
   if (found === null) return;
   const { organizationId } = order;
   if (!(await on.orders.keepMethod({ ...found, organizationId }, { paidAtMs, nowMs: on.nowMs() }))) return;
-  await on.automatic.mayTryAgain(organizationId);
+  await on.automatic.mayTryAgain(organizationId, paidAtMs);
 }
 
 async function notPaid(
@@ -264,6 +266,7 @@ async function reverse(on: ReceivePorts, booking: Booking) {
     { organizationId, amount, kind: "chargeback", target, source, externalId },
     actorOf(booking),
   );
+  if (kind === "reversed") await on.automatic.tookBack(order);
   return kind;
 }
 
