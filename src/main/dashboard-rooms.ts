@@ -101,7 +101,6 @@ export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Pr
     ledger,
     people,
     url: at.url,
-    note,
     intervalMs: rooms.peopleTerms.deviceIntervalMs ?? DEVICE_INTERVAL_MS,
   });
   const operator = operatorOf(config, rooms, { people, url: at.url });
