@@ -48,7 +48,7 @@ export class RemoteInFlight {
   }
 
   private async follow(place: Place, watch: RemoteFlight): Promise<void> {
-    const stream = { replay: new ReplayBuffer(true), chunks: 0, bytes: 0 };
+    const stream = { replay: ReplayBuffer.kept(), chunks: 0, bytes: 0 };
     try {
       await this.feed(place, watch, stream);
     } finally {
