@@ -38,6 +38,7 @@ export interface RemoteInFlightPorts {
   jobs: Jobs;
 }
 
+/** Polls only while somebody here waits, and less often the longer it takes. */
 export class RemoteInFlight {
   constructor(private readonly ports: RemoteInFlightPorts) {}
 

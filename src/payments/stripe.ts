@@ -30,6 +30,7 @@ const TOLERANCE_S = 300;
 const CALL_TIMEOUT_MS = 20_000;
 const CLOCKS_DIFFER_S = 600;
 
+/** Throws `ServiceFailure` where Stripe could not be asked: nothing is known then, and the order stays open. */
 export class StripeDriver implements PaymentDriver {
   readonly name: "stripe" | "test";
   readonly disputes = DISPUTES;

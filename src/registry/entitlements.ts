@@ -150,6 +150,7 @@ const end = (
     return { record: { ...found, status: "revoked" }, ended: true };
   });
 
+/** Of whatever organization; null where there is none. */
 export const findEntitlement = (on: Reader, id: string): Promise<EntitlementRecord | null> =>
   on.read((nowMs) => find(id, nowMs));
 

@@ -65,6 +65,7 @@ export type HealthTurn = "closed_route" | "closed_route_for_one" | "well_again" 
 /** Hears that a provider's probe began to fail, with why, or went well again (null). */
 export type ProbeTold = (provider: string, why: string | null) => void;
 
+/** As this process knows it; gateways of one store share breakers that were opened by hand, and nothing else. */
 export class Health {
   private readonly providers: ReadonlyMap<string, ProviderHealth>;
   /** Only routes with failures stand here. */

@@ -24,6 +24,7 @@ export interface WriterPoolPorts {
 /** Waiting operations of one writer. */
 const QUEUE = 5_000;
 
+/** A few group commits side by side; operations of one organization always go to the same one. */
 export class WriterPool {
   private readonly writers: GroupCommit<MoneyOperation, MoneyOutcome>[];
 

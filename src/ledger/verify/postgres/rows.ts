@@ -17,6 +17,7 @@ const PAGE = 1000;
 /** Answers may be as large as 8 MiB. */
 const ANSWERS = 20;
 
+/** I1, I2, I5 and I12, organization by organization. */
 export async function checkChains(on: Asking, findings: Findings): Promise<void> {
   const balances = await askOnce(
     on,
@@ -44,6 +45,7 @@ async function checkOrganization(on: Asking, balance: BalanceRow, findings: Find
   chain.end(balance);
 }
 
+/** I4, I7 to I9, I11 and I13 of every request, then the stored answers. */
 export async function checkRequests(
   on: Asking,
   findings: Findings,

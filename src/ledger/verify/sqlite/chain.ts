@@ -7,6 +7,7 @@ import type { BalanceRow } from "../../rows.ts";
 import { ChainAudit, entryOf } from "../chain.ts";
 import type { Findings } from "../findings.ts";
 
+/** I1, I2, I5 and I12, organization by organization. */
 export function checkChains(database: Database, findings: Findings): void {
   const balances = database
     .query(`SELECT ${selected(LOAD.balance, "b")} FROM org_balance b ORDER BY b.org_id`)

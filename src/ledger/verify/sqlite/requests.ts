@@ -14,6 +14,7 @@ export interface RequestAudit {
   nowMs: number;
 }
 
+/** I4, I7 to I9, I11 and I13 of every request, then the stored answers. */
 export function checkRequests(
   database: Database,
   findings: Findings,
