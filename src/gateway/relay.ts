@@ -1,6 +1,6 @@
 // One stream's way from the upstream to the client (wire.md §3): pulled, never pushed, so a slow client slows the
 // provider. The last frame waits for the settlement; a stream that breaks is charged by evidence and ends in an error.
-import { Refusal } from "../domain/refusals.ts";
+import type { Refusal } from "../domain/refusals.ts";
 import type { StoredAnswer } from "../ledger/ledger.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { Failure } from "../providers/failure.ts";

@@ -21,7 +21,7 @@ const ACCOUNTS: readonly Account[] = [
 export const entryOf = (cells: readonly Cell[]): EntryRow => ENTRY.row(cells) as EntryRow;
 
 /** Fed the entries of one organization, oldest first; reports into `Findings`. */
-export class ChainAudit {
+export class ChainVerification {
   private readonly sums = Object.fromEntries(ACCOUNTS.map((account) => [account, 0n])) as Record<
     Account,
     bigint
