@@ -24,6 +24,7 @@ export interface ReceiptSigner {
   sign(record: RequestRecord, release: Release): Promise<{ receipt: ReceiptJson; jws: string }>;
 }
 
+/** `dataKey`: 32 bytes; the signing key is derived when it is first needed, the same on every gateway that has it. */
 export function receiptSigner(dataKey: Uint8Array): ReceiptSigner {
   let key: ReturnType<typeof signingKey> | null = null;
   const made = (): ReturnType<typeof signingKey> => (key ??= signingKey(dataKey));

@@ -44,6 +44,7 @@ export interface TryFailed {
 /** Of an organization that has set nothing yet. */
 export const UNSET = { enabled: false, threshold: null, amount: null, monthlyCap: null } as const;
 
+/** One row for each organization; amounts in nano-USD. */
 export class AutoTopUpBook {
   constructor(private readonly sql: Sql) {}
 

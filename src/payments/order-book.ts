@@ -33,6 +33,7 @@ const begun = (organization: string, since: string): string =>
   `SELECT count(*) AS begun FROM payment_order AS begun WHERE begun.org_id = ${organization}
      AND begun.created_at > ${since} AND begun.purpose = 'checkout' AND begun.state <> 'credited'`;
 
+/** Amounts in nano-USD; a change that came too late answers false, and changed nothing. */
 export class OrderBook {
   constructor(private readonly sql: Sql) {}
 

@@ -24,6 +24,7 @@ export interface PaymentPorts {
   limits: { minimum: NanoUsd; maximum: NanoUsd };
 }
 
+/** What other rooms call. */
 export class Payments {
   readonly orders: OrderBook;
   readonly events: EventLog;

@@ -165,6 +165,7 @@ const howItEnded = (
   after: reason === null ? null : { reason },
 });
 
+/** Of whatever organization; null where there is none. */
 export const findEntitlement = (on: Reader, id: string): Promise<EntitlementRecord | null> =>
   on.read((nowMs) => find(id, nowMs));
 
