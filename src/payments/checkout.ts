@@ -23,7 +23,7 @@ export interface CheckoutAsk {
   /** The billing page, without a query. */
   returnUrl: string;
   /** Written with the order: who asks for it. */
-  told(orderId: string): readonly Statement[];
+  told: (orderId: string) => readonly Statement[];
 }
 
 export type Checkout =

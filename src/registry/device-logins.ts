@@ -111,7 +111,7 @@ export async function decideDeviceLogin(
     state: "approved" | "declined";
     personId: string;
     nowMs: number;
-    told(login: DeviceLogin): readonly Statement[];
+    told: (login: DeviceLogin) => readonly Statement[];
   },
 ): Promise<DeviceLogin | null> {
   const login = await firstOf(sql.rows("SELECT * FROM device_login WHERE id = ?1", id));

@@ -18,7 +18,7 @@ interface Story {
   name: string;
   /** What is available in the end, of $50 paid. */
   left: number;
-  events(stripe: FakeStripe, payment: Payment): FakeStripeEvent[];
+  events: (stripe: FakeStripe, payment: Payment) => FakeStripeEvent[];
 }
 const again = (stripe: FakeStripe, type: string, event: FakeStripeEvent) =>
   stripe.event(type, event.data.object as object);
