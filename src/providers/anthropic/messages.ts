@@ -73,8 +73,9 @@ const ROLES: Partial<Record<Block["type"], "thought" | "call" | "result">> = {
   tool_result: "result",
 };
 
-const textBlocks = (content: Message["content"]): TextBlock[] =>
-  textBlocksOf(content, (text, mark) => ({ type: "text", text, ...mark }));
+const textBlock = (text: string, mark: Markable): TextBlock => ({ type: "text", text, ...mark });
+
+const textBlocks = (content: Message["content"]): TextBlock[] => textBlocksOf(content, textBlock);
 
 /** The word of whoever runs the conversation, in the middle of it. */
 function placedSystem(content: Message["content"]): Block[] {

@@ -140,8 +140,9 @@ const reasoningBlock = (block: ReasoningBlock): ConverseBlock => ({
   reasoningContent: "redacted" in block ? { redactedContent: block.redacted } : { reasoningText: block },
 });
 
-const textBlocks = (content: Message["content"]): TextBlock[] =>
-  textBlocksOf(content, (text, mark) => ({ text, ...mark }));
+const textBlock = (text: string, mark: Markable): TextBlock => ({ text, ...mark });
+
+const textBlocks = (content: Message["content"]): TextBlock[] => textBlocksOf(content, textBlock);
 
 const userBlocks = (content: Message["content"]): ConverseBlock[] =>
   Array.isArray(content) ? content.flatMap(userBlock) : textBlocks(content);
