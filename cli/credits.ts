@@ -1,8 +1,13 @@
-// `credits grant`, `credits refund`, `credits show`.
+// `credits grant`, `credits refund`, `credits show`, `credits list`.
 import type { Command } from "commander";
 import type { BalanceJson } from "../src/api/shapes/records.ts";
-import { report } from "./report.ts";
-import { dollars, fields } from "./table.ts";
+import type { CreditJson } from "../src/api/shapes/credits.ts";
+import { PAGE_ROWS_MAX } from "../src/domain/page-rows.ts";
+import { csv } from "./csv.ts";
+import type { Gateway } from "./gateway.ts";
+import { type Paged, paged, tellMore } from "./paged.ts";
+import { notWithJson, report } from "./report.ts";
+import { dollars, fields, table } from "./table.ts";
 
 interface GrantOptions {
   org: string;
@@ -57,7 +62,78 @@ export function addCredits(program: Command): void {
         return { json: text, text: () => fields(readable(value)) };
       }),
     );
+  addList(credits);
 }
+
+interface ListOptions extends Paged {
+  org?: string;
+  csv?: boolean;
+}
+
+function addList(credits: Command): void {
+  paged(
+    credits
+      .command("list")
+      .description("list what came and went back: purchases, grants, refunds, chargebacks, newest first")
+      .option("--org <org>", "only this organization's")
+      .option("--csv", "print CSV (RFC 4180); without --limit and --cursor, all of them"),
+  ).action(({ csv: asCsv, ...query }: ListOptions, command: Command) =>
+    report(command, async (context) => {
+      const gateway = await context.gateway();
+      if (asCsv === true) {
+        notWithJson(command, "--csv");
+        const rows = await credited(gateway, query);
+        return { json: "", text: () => printCsv(rows) };
+      }
+      const { text, value } = await gateway.call("GET /admin/v1/credits/list", query);
+      tellMore(value);
+      return { json: text, text: () => table(value.data, CREDIT) };
+    }),
+  );
+}
+
+/** One page where one is asked for; otherwise page after page, to the end. */
+async function credited(gateway: Gateway, query: Omit<ListOptions, "csv">): Promise<CreditJson[]> {
+  const rows: CreditJson[] = [];
+  const whole = query.limit === undefined && query.cursor === undefined;
+  for (let cursor = query.cursor; ; ) {
+    const asked = { ...query, cursor, limit: query.limit ?? String(PAGE_ROWS_MAX) };
+    const { value } = await gateway.call("GET /admin/v1/credits/list", asked);
+    rows.push(...value.data);
+    if (!whole) tellMore(value);
+    if (!whole || value.next_cursor === null) return rows;
+    cursor = value.next_cursor;
+  }
+}
+
+const CREDIT = {
+  AT: (row: CreditJson) => row.at,
+  ORG: (row: CreditJson) => `${row.org_name} (${row.org})`,
+  KIND: (row: CreditJson) => row.kind,
+  AMOUNT: (row: CreditJson) => dollars(row.amount_usd),
+  AVAILABLE: (row: CreditJson) => dollars(row.balance_after_usd),
+  REFERENCE: (row: CreditJson) => row.reference,
+  BY: (row: CreditJson) => row.by?.name ?? row.by?.id,
+};
+
+const COLUMNS = {
+  at: (row: CreditJson) => row.at,
+  org: (row: CreditJson) => row.org,
+  org_name: (row: CreditJson) => row.org_name,
+  kind: (row: CreditJson) => row.kind,
+  amount_usd: (row: CreditJson) => row.amount_usd,
+  source: (row: CreditJson) => row.source,
+  reference: (row: CreditJson) => row.reference,
+  balance_after_usd: (row: CreditJson) => row.balance_after_usd,
+  by: (row: CreditJson) => row.by?.id ?? "",
+  by_name: (row: CreditJson) => row.by?.name ?? "",
+};
+
+const printCsv = (rows: readonly CreditJson[]): string =>
+  csv(
+    Object.keys(COLUMNS),
+    rows.map((row) => Object.values(COLUMNS).map((cell) => cell(row))),
+  );
 
 const readable = (balance: BalanceJson): Record<string, string | boolean | null> => ({
   available: dollars(balance.available_usd),

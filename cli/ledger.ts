@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import type { AuditReportJson, QuarantinedJson } from "../src/api/shapes/records.ts";
 import { counted } from "../src/domain/counted.ts";
+import { tellMore } from "./paged.ts";
 import { WrongUsage } from "./problem.ts";
 import { report, say } from "./report.ts";
 import { dollars, table } from "./table.ts";
@@ -31,7 +32,7 @@ export function addLedger(program: Command): void {
       report(command, async (context) => {
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("GET /admin/v1/ledger/quarantine", { limit, cursor });
-        if (value.next_cursor !== null) say(`There are more: add --cursor ${value.next_cursor}`);
+        tellMore(value);
         return {
           json: text,
           text: () => (value.data.length === 0 ? "Nothing is in quarantine." : table(value.data, HELD)),

@@ -6,7 +6,15 @@ const LISTS: Record<string, string> = {
   key: "./tollgate keys list --org ORG",
   model: "./tollgate route list",
   route: "./tollgate route list",
+  member: "./tollgate members list --org ORG",
+  invitation: "./tollgate invitations list --org ORG",
+  rule: "./tollgate alerts list --org ORG",
+  channel: "./tollgate channels list --org ORG",
+  channels: "./tollgate channels list --org ORG",
 };
+
+/** Whose answers carry the versions that changes name. */
+const LISTED_VERSIONS = "./tollgate keys list, limits list, members list or alerts list, --org ORG --json";
 
 /** By the check that failed. */
 const RELEASES: Record<NonNullable<ErrorJson["error"]["step"]> | "manifest", string> = {
@@ -38,7 +46,7 @@ export function nextStep(
     return "Let another operator decide: at Operators → Entitlements of the dashboard, or after ./tollgate login as themselves. ./tollgate entitlement list shows who asked.";
   if (code === "conflict") return "Look at the present state first, then decide anew.";
   if (code === "changed_meanwhile")
-    return "See what it is now with ./tollgate keys list or limits list, --org ORG --json, and give its version if you still want this.";
+    return `See what it is now with ${LISTED_VERSIONS}, and give its version if you still want this.`;
   // A field that is wrong is found with the signature.
   if (code === "release_refused")
     return RELEASES[step === undefined || (step === "signature" && param !== null) ? "manifest" : step];

@@ -2,34 +2,39 @@
 import type { Command } from "commander";
 import type { OrderJson } from "../src/api/shapes/billing.ts";
 import type { PaymentEventJson } from "../src/api/shapes/credits.ts";
+import { type Paged, paged, tellMore } from "./paged.ts";
 import { confirm } from "./confirm.ts";
 import { report } from "./report.ts";
 import { dollars, table } from "./table.ts";
 
 export function addPayments(program: Command): void {
   const payments = program.command("payments").description("how credits are paid for");
-  payments
-    .command("orders")
-    .description("list an organization's payment orders, newest first")
-    .requiredOption("--org <org>", "the organization's id")
-    .action(({ org }: { org: string }, command: Command) =>
-      report(command, async (context) => {
-        const asked = await (await context.gateway()).call("GET /admin/v1/payments/orders", { org });
-        return { json: asked.text, text: () => table(asked.value.data, ORDER) };
-      }),
-    );
-  payments
-    .command("events")
-    .description("list events of the payment service, those that credited nothing included")
-    .option("--org <org>", "only this organization's")
-    .action(({ org }: { org?: string }, command: Command) =>
-      report(command, async (context) => {
-        const query = org === undefined ? {} : { org };
-        const gateway = await context.gateway();
-        const { text, value } = await gateway.call("GET /admin/v1/payments/events", query);
-        return { json: text, text: () => table(value.data, EVENT) };
-      }),
-    );
+  paged(
+    payments
+      .command("orders")
+      .description("list an organization's payment orders, newest first")
+      .requiredOption("--org <org>", "the organization's id"),
+  ).action((query: Paged & { org: string }, command: Command) =>
+    report(command, async (context) => {
+      const gateway = await context.gateway();
+      const { text, value } = await gateway.call("GET /admin/v1/payments/orders", query);
+      tellMore(value);
+      return { json: text, text: () => table(value.data, ORDER) };
+    }),
+  );
+  paged(
+    payments
+      .command("events")
+      .description("list events of the payment service, those that credited nothing included")
+      .option("--org <org>", "only this organization's"),
+  ).action((query: Paged & { org?: string }, command: Command) =>
+    report(command, async (context) => {
+      const gateway = await context.gateway();
+      const { text, value } = await gateway.call("GET /admin/v1/payments/events", query);
+      tellMore(value);
+      return { json: text, text: () => table(value.data, EVENT) };
+    }),
+  );
   payments
     .command("confirm <order>")
     .description("credit an order that was paid by hand, once")

@@ -3,16 +3,20 @@
 import { Command } from "commander";
 import { VERSION } from "../src/domain/program.ts";
 import { asCalledHere } from "../src/domain/own-name.ts";
+import { addAlerts } from "./alerts.ts";
+import { addChannels } from "./channels.ts";
 import { addCompletion } from "./completion.ts";
 import { addCredits } from "./credits.ts";
 import { addDb } from "./db.ts";
 import { addDoctor } from "./doctor.ts";
 import { addEntitlement } from "./entitlement.ts";
+import { addInvitations } from "./invitations.ts";
 import { addKeys } from "./keys.ts";
 import { addLedger } from "./ledger.ts";
 import { addLimits } from "./limits.ts";
 import { addLogin, addLogout } from "./login.ts";
 import { addModels } from "./models.ts";
+import { addMembers } from "./members.ts";
 import { addOrg } from "./org.ts";
 import { addPayments } from "./payments.ts";
 import { addPeople } from "./people.ts";
@@ -38,6 +42,8 @@ const NOUNS = [
   addLogin,
   addLogout,
   addOrg,
+  addMembers,
+  addInvitations,
   addCredits,
   addPayments,
   addKeys,
@@ -50,6 +56,8 @@ const NOUNS = [
   addRequest,
   addReceipt,
   addStatement,
+  addAlerts,
+  addChannels,
   addLedger,
   addPeople,
   addSetup,

@@ -6,6 +6,7 @@ import { ACTIVITY_STATES } from "../src/domain/activity-states.ts";
 import { counted } from "../src/domain/counted.ts";
 import { SURFACES } from "../src/domain/surfaces.ts";
 import type { Answer, Gateway } from "./gateway.ts";
+import { tellMore } from "./paged.ts";
 import { notWithJson, report } from "./report.ts";
 import { addVerify } from "./request-verify.ts";
 import { dollars, fields, plain, table } from "./table.ts";
@@ -36,6 +37,7 @@ export function addRequest(program: Command): void {
       report(command, async (context) => {
         const { limit, cursor } = options;
         const { text, value } = await listed(await context.gateway(), options, { limit, cursor });
+        tellMore(value);
         return { json: text, text: () => table(value.data, COLUMNS) };
       }),
     );

@@ -21,9 +21,9 @@ const MAY: Record<Act, readonly Standing[]> = {
   "keys.change": ["owner", "admin", "developer", "operator"],
   play: ["owner", "admin", "developer"],
   "credits.buy": ["owner", "billing"],
-  "team.change": ["owner", "admin"],
+  "team.change": ["owner", "admin", "operator"],
   "research.ask": ["owner", "admin", "developer"],
-  "alerts.change": ["owner", "admin", "billing"],
+  "alerts.change": ["owner", "admin", "billing", "operator"],
   "limits.change": ["owner", "admin", "operator"],
   "settings.change": ["owner", "admin"],
 };

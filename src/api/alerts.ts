@@ -1,13 +1,14 @@
 // Alerts of an organization: rules, the channels that they are told by, deliveries.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
+import type { KeyRooms } from "./rooms.ts";
 import * as shapes from "./shapes/alerts.ts";
 import { pageQuery } from "./shapes/billing.ts";
-import { DONE, done, id } from "./shapes/fields.ts";
+import { DONE, done, id, orgId } from "./shapes/fields.ts";
 
-const organization = z.strictObject({ org: id });
-const oneRule = { org: id, rule: id };
-const oneChannel = z.strictObject({ org: id, channel: id });
+const organization = z.strictObject({ org: orgId });
+const oneRule = z.strictObject({ org: orgId, rule: id });
+const oneChannel = z.strictObject({ org: orgId, channel: id });
 
 export const alertsEndpoints = [
   endpoint({
@@ -23,27 +24,39 @@ export const alertsEndpoints = [
     },
   }),
   endpoint({
-    target: "POST /app/v1/orgs/{org}/alerts/rules",
+    target: "GET /admin/v1/alerts/rules",
+    who: "alerts.see",
+    summary: "List an organization's alert rules",
+    input: organization,
+    output: shapes.alertRules,
+    run: async ({ input: { org } }, rooms) => (await alertsOf(rooms, org)).rules(org),
+  }),
+  endpoint({
+    target: ["POST /app/v1/orgs/{org}/alerts/rules", "POST /admin/v1/alerts/rules"],
     who: "alerts.change",
-    input: shapes.alertRuleInput.extend({ org: id }),
+    summary: "Add an alert rule; of amount_usd, percent and days the one that its kind needs",
+    input: shapes.alertRuleInput.extend({ org: orgId }).meta({ id: "CreateAlertRule" }),
     output: shapes.alertRule,
     status: 201,
     audit: "alert_rule.create",
-    run: ({ input: { org, ...rule }, caller }, rooms) => rooms.alerts.addRule(org, rule, caller.actor),
+    run: async ({ input: { org, ...rule }, caller }, rooms) =>
+      (await alertsOf(rooms, org)).addRule(org, rule, caller.actor),
   }),
   endpoint({
-    target: "PUT /app/v1/orgs/{org}/alerts/rules/{rule}",
+    target: ["PUT /app/v1/orgs/{org}/alerts/rules/{rule}", "POST /admin/v1/alerts/rules/{rule}/change"],
     who: "alerts.change",
-    input: shapes.changeAlertRuleInput.extend(oneRule),
+    summary: "Put an alert rule's terms in the place of those that it had at `version`",
+    input: shapes.changeAlertRuleInput.extend({ org: orgId, rule: id }).meta({ id: "ChangeAlertRule" }),
     output: shapes.alertRule,
     audit: "alert_rule.change",
-    run: ({ input: { org, rule, ...input }, caller }, rooms) =>
-      rooms.alerts.changeRule(org, rule, { input, actor: caller.actor }),
+    run: ({ input: { org, rule, ...input }, caller }, { alerts }) =>
+      alerts.changeRule(org, rule, { input, actor: caller.actor }),
   }),
   endpoint({
-    target: "DELETE /app/v1/orgs/{org}/alerts/rules/{rule}",
+    target: ["DELETE /app/v1/orgs/{org}/alerts/rules/{rule}", "POST /admin/v1/alerts/rules/{rule}/remove"],
     who: "alerts.change",
-    input: z.strictObject(oneRule),
+    summary: "Remove an alert rule",
+    input: oneRule,
     output: done,
     audit: "alert_rule.remove",
     run: async ({ input, caller }, rooms) => {
@@ -52,25 +65,31 @@ export const alertsEndpoints = [
     },
   }),
   endpoint({
-    target: "GET /app/v1/orgs/{org}/alerts/channels",
+    target: ["GET /app/v1/orgs/{org}/alerts/channels", "GET /admin/v1/alerts/channels"],
     who: "alerts.see",
+    summary: "List where an organization's alerts go, the dashboard's own list first",
     input: organization,
     output: shapes.alertChannelList,
-    run: ({ input }, rooms) => rooms.alerts.channels(input.org),
+    run: async ({ input: { org } }, rooms) => (await alertsOf(rooms, org)).channels(org),
   }),
   endpoint({
-    target: "POST /app/v1/orgs/{org}/alerts/channels",
+    target: ["POST /app/v1/orgs/{org}/alerts/channels", "POST /admin/v1/alerts/channels"],
     who: "alerts.change",
-    input: shapes.alertChannelInput.extend({ org: id }),
+    summary: "Add a channel; the answer is the only one that shows a webhook's signing secret",
+    input: shapes.alertChannelInput.extend({ org: orgId }).meta({ id: "CreateAlertChannel" }),
     output: shapes.createdAlertChannel,
     status: 201,
     audit: "alert_channel.create",
-    run: ({ input: { org, ...channel }, caller }, rooms) =>
-      rooms.alerts.addChannel(org, channel, caller.actor),
+    run: async ({ input: { org, ...channel }, caller }, rooms) =>
+      (await alertsOf(rooms, org)).addChannel(org, channel, caller.actor),
   }),
   endpoint({
-    target: "DELETE /app/v1/orgs/{org}/alerts/channels/{channel}",
+    target: [
+      "DELETE /app/v1/orgs/{org}/alerts/channels/{channel}",
+      "POST /admin/v1/alerts/channels/{channel}/remove",
+    ],
     who: "alerts.change",
+    summary: "Remove a channel, from the rules that told it, too",
     input: oneChannel,
     output: done,
     audit: "alert_channel.remove",
@@ -80,18 +99,30 @@ export const alertsEndpoints = [
     },
   }),
   endpoint({
-    target: "POST /app/v1/orgs/{org}/alerts/channels/{channel}/test",
+    target: [
+      "POST /app/v1/orgs/{org}/alerts/channels/{channel}/test",
+      "POST /admin/v1/alerts/channels/{channel}/test",
+    ],
     who: "alerts.change",
+    summary: "Send a test to a channel now, and tell what came of it",
     input: oneChannel,
     output: shapes.alertDelivery,
     audit: "alert_channel.test",
-    run: ({ input, caller }, rooms) => rooms.alerts.sendTest(input.org, input.channel, caller.actor),
+    run: async ({ input, caller }, rooms) =>
+      (await alertsOf(rooms, input.org)).sendTest(input.org, input.channel, caller.actor),
   }),
   endpoint({
-    target: "GET /app/v1/orgs/{org}/alerts/deliveries",
+    target: ["GET /app/v1/orgs/{org}/alerts/deliveries", "GET /admin/v1/alerts/deliveries"],
     who: "alerts.see",
-    input: pageQuery.extend({ org: id }),
+    summary: "List what an organization's channels were told, newest first",
+    input: pageQuery.extend({ org: orgId }),
     output: shapes.alertDeliveryList,
-    run: ({ input: { org, ...asked } }, rooms) => rooms.alerts.deliveries(org, asked),
+    run: async ({ input: { org, ...asked } }, rooms) => (await alertsOf(rooms, org)).deliveries(org, asked),
   }),
 ] as const;
+
+/** Throws for an organization that there is none of: a management key names it itself. */
+async function alertsOf({ operator, alerts }: KeyRooms, org: string): Promise<KeyRooms["alerts"]> {
+  await operator.organizations.assertThere(org);
+  return alerts;
+}

@@ -85,6 +85,14 @@ export const creditsEndpoints = [
     run: ({ input }, { operator }) => operator.credits.show(input.org),
   }),
   endpoint({
+    target: "GET /admin/v1/credits/list",
+    who: "operate",
+    summary: "List what came and went back of one organization or of all, with who saw to it, newest first",
+    input: shapes.creditsQuery.extend({ org: orgId.optional() }),
+    output: shapes.creditList,
+    run: ({ input }, { operator }) => operator.credits.list(input),
+  }),
+  endpoint({
     target: "POST /admin/v1/credits/refund",
     who: "operate",
     summary: "Return what a settled request cost, or part of it, once per reference",

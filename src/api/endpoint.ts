@@ -28,8 +28,12 @@ export interface PdfFile {
 export interface Caller {
   /** For the audit log: who makes this change, and from where. */
   actor: Actor;
+  /** Whose call it is under whichever hat: a person's id, or the installation (decision 18). */
+  person: string;
   /** In the organization of the path; operators of everything else. */
   standing: Standing;
+  /** All of theirs by which they may do this; `standing` is one of them. */
+  standings: readonly Standing[];
   /** `own`: only what this person made. */
   allowance: Allowance;
 }

@@ -21,7 +21,7 @@ import { searchEndpoints } from "./search.ts";
 import { sessionEndpoints } from "./session.ts";
 import { statementsEndpoints } from "./statements.ts";
 import { evidenceEndpoints } from "./evidence.ts";
-import { settingsEndpoints, teamEndpoints } from "./team.ts";
+import { membersEndpoints, settingsEndpoints } from "./team.ts";
 import { usageEndpoints } from "./usage.ts";
 import type { Endpoint } from "./endpoint.ts";
 
@@ -45,7 +45,7 @@ const NOUNS = {
   search: searchEndpoints,
   session: sessionEndpoints,
   invitations: invitationsEndpoints,
-  team: teamEndpoints,
+  members: membersEndpoints,
   settings: settingsEndpoints,
   overview: overviewEndpoints,
   models: modelsEndpoints,

@@ -41,11 +41,8 @@ export const entitlementsEndpoints = [
     input: z.strictObject({ org: id, ...oneEntitlement }),
     output: shapes.entitlement,
     audit: "entitlement.withdraw",
-    run: async ({ input: { org, entitlement: target }, caller: { actor } }, { changes }) => {
-      const withdrawn = await changes.withdraw(org, target, actor);
-      await changes.note({ actor, action: "entitlement.withdraw", organizationId: org, target });
-      return withdrawn;
-    },
+    run: ({ input: { org, entitlement }, caller }, { changes }) =>
+      changes.withdraw(org, entitlement, caller.actor),
   }),
   endpoint({
     target: "GET /app/v1/operator/entitlements",
@@ -77,12 +74,8 @@ export const entitlementsEndpoints = [
     input: shapes.declineInput.extend(oneEntitlement),
     output: entitlementRow,
     audit: "entitlement.decline",
-    run: async ({ input: { entitlement, reason }, caller: { actor } }, rooms) => {
-      const row = await decided(rooms, entitlement, { actor, decision: { kind: "decline", reason } });
-      const [action, after] = ["entitlement.decline", { reason }];
-      await rooms.changes.note({ actor, action, organizationId: row.org, target: row.id, after });
-      return row;
-    },
+    run: ({ input: { entitlement, reason }, caller }, rooms) =>
+      decided(rooms, entitlement, { actor: caller.actor, decision: { kind: "decline", reason } }),
   }),
   endpoint({
     target: "POST /app/v1/operator/entitlements/{entitlement}/revoke",

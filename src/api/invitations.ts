@@ -1,23 +1,13 @@
 // Invitations: the two sides of their link, and what an organization and the operators have offered.
 import { z } from "zod";
 import type { Actor } from "../domain/actor.ts";
-import { linkTo } from "../domain/links.ts";
-import type { Role } from "../domain/roles.ts";
-import { notFound } from "../domain/unknown-record.ts";
 import { printTime } from "../domain/print.ts";
-import { mailInvitation } from "../operator/invitation-mail.ts";
-import type { MailOutcome } from "../operator/mail-quota.ts";
-import type { Invitation, MadeInvitation } from "../people/people.ts";
 import { organizationNamed } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
-import type { Rooms } from "./rooms.ts";
 import { arrivedAs, printSession } from "./session.ts";
-import { id } from "./shapes/fields.ts";
+import { id, orgId } from "./shapes/fields.ts";
 import { inviteOperatorInput } from "./shapes/people.ts";
 import * as shapes from "./shapes/people.ts";
-import { assertMayGive } from "./team.ts";
-
-const oneInvitation = { invitation: id };
 
 export const invitationsEndpoints = [
   endpoint({
@@ -66,35 +56,44 @@ export const invitationsEndpoints = [
     },
   }),
   endpoint({
-    target: "GET /app/v1/orgs/{org}/invitations",
+    target: ["GET /app/v1/orgs/{org}/invitations", "GET /admin/v1/invitations"],
     who: "team.see",
-    input: z.strictObject({ org: id }),
+    summary: "List an organization's invitations, newest first",
+    input: z.strictObject({ org: orgId }),
     output: shapes.invitationList,
-    run: async ({ input }, rooms) => ({
-      data: await printInvitations(rooms, await rooms.people.invitations(input.org)),
-      next_cursor: null,
-    }),
+    run: ({ input }, { operator }) => operator.invitations.list(input.org),
   }),
   endpoint({
-    target: "POST /app/v1/orgs/{org}/invitations",
+    target: ["POST /app/v1/orgs/{org}/invitations", "POST /admin/v1/invitations"],
     who: "team.change",
-    input: shapes.inviteInput.extend({ org: id }),
+    summary: "Invite somebody into an organization; the answer is the only one that shows the link",
+    input: shapes.inviteMemberInput,
     output: shapes.createdInvitation,
     status: 201,
     audit: "member.invite",
-    run: async ({ input: { org, ...offer }, caller }, rooms) => {
-      assertMayGive(caller, [offer.role]);
-      return await inviteTo(rooms, { organizationId: org, ...offer, by: caller.actor });
-    },
+    run: ({ input, caller }, { operator }) => operator.invitations.invite(input, caller),
   }),
   endpoint({
-    target: "DELETE /app/v1/orgs/{org}/invitations/{invitation}",
+    target: "POST /admin/v1/invitations/{invitation}/resend",
     who: "team.change",
-    input: z.strictObject({ org: id, ...oneInvitation }),
+    summary: "Make an open or expired invitation anew, with a new link; the old link opens nothing any more",
+    input: shapes.oneInvitationInput,
+    output: shapes.createdInvitation,
+    status: 201,
+    audit: "member.invite",
+    run: ({ input, caller }, { operator }) => operator.invitations.resend(input, caller),
+  }),
+  endpoint({
+    target: [
+      "DELETE /app/v1/orgs/{org}/invitations/{invitation}",
+      "POST /admin/v1/invitations/{invitation}/withdraw",
+    ],
+    who: "team.change",
+    summary: "Withdraw an invitation; its link opens nothing any more",
+    input: shapes.oneInvitationInput,
     output: shapes.invitation,
     audit: "member.uninvite",
-    run: ({ input: { org, invitation }, caller }, rooms) =>
-      withdraw(rooms, { organizationId: org, invitation, actor: caller.actor }),
+    run: ({ input, caller }, { operator }) => operator.invitations.withdraw(input, caller),
   }),
   endpoint({
     target: "POST /app/v1/operator/people",
@@ -103,96 +102,23 @@ export const invitationsEndpoints = [
     output: shapes.createdInvitation,
     status: 201,
     audit: "operator.invite",
-    run: ({ input, caller }, rooms) =>
-      inviteTo(rooms, { organizationId: null, email: input.email, role: "viewer", by: caller.actor }),
+    run: ({ input: { email }, caller }, { operator }) =>
+      operator.invitations.invite({ org: null, email, role: "viewer" }, caller),
   }),
   endpoint({
     target: "GET /app/v1/operator/invitations",
     who: "operate",
     input: z.strictObject({}),
     output: shapes.invitationList,
-    run: async (_, rooms) => ({
-      data: await printInvitations(rooms, await rooms.people.invitations(null)),
-      next_cursor: null,
-    }),
+    run: (_, { operator }) => operator.invitations.list(null),
   }),
   endpoint({
     target: "DELETE /app/v1/operator/invitations/{invitation}",
     who: "operate",
-    input: z.strictObject(oneInvitation),
+    input: z.strictObject({ invitation: id }),
     output: shapes.invitation,
     audit: "operator.uninvite",
-    run: ({ input: { invitation }, caller }, rooms) =>
-      withdraw(rooms, { organizationId: null, invitation, actor: caller.actor }),
+    run: ({ input: { invitation }, caller }, { operator }) =>
+      operator.invitations.withdraw({ org: null, invitation }, caller),
   }),
 ] as const;
-
-type Printed = z.output<typeof shapes.invitation>;
-
-/** Makes an invitation and its link; the answer is the only one that shows it. */
-export async function inviteTo(
-  rooms: Rooms,
-  { by, ...asked }: { organizationId: string | null; email: string; role: Role; by: Actor },
-): Promise<z.output<typeof shapes.createdInvitation>> {
-  const made = await rooms.people.invite({ ...asked, invitedBy: by.id });
-  const { invitation } = made;
-  await rooms.changes.note({
-    actor: by,
-    action: asked.organizationId === null ? "operator.invite" : "member.invite",
-    organizationId: asked.organizationId,
-    target: invitation.id,
-    after: { email: asked.email, role: asked.organizationId === null ? "operator" : asked.role },
-  });
-  const link = linkTo("invitation", { url: rooms.site.url, token: made.token });
-  return { ...(await printOne(rooms, invitation)), link, mail: await mailed(rooms, made) };
-}
-
-/** It is made, and a link to it will be shown, whatever becomes of the mail. */
-async function mailed(
-  { sendMail: send, people, reports, site }: Rooms,
-  { invitation, timesToday, mailedToken: token }: MadeInvitation,
-): Promise<MailOutcome | null> {
-  if (send === null) return null;
-  const link = linkTo("invitation", { url: site.url, token });
-  const { id, email: to, role, organizationId: org, invitedBy, expiresAtMs, createdAtMs: atMs } = invitation;
-  const [inviter] = await people.persons([invitedBy]);
-  const organization = org === null ? null : ((await organizationNamed(reports.sql, org))?.name ?? org);
-  const by = inviter?.email ?? null;
-  return await mailInvitation({ id, to, link, organization, role, by, timesToday, expiresAtMs, atMs }, send);
-}
-
-/** Its link opens nothing from now on. */
-async function withdraw(
-  rooms: Rooms,
-  {
-    organizationId,
-    invitation: target,
-    actor,
-  }: { organizationId: string | null; invitation: string; actor: Actor },
-): Promise<Printed> {
-  const invitation = await rooms.people.withdrawInvitation(organizationId, target, actor.id);
-  if (invitation === null) throw notFound("invitation");
-  const action = organizationId === null ? "operator.uninvite" : "member.uninvite";
-  await rooms.changes.note({ actor, action, organizationId, target });
-  return await printOne(rooms, invitation);
-}
-
-async function printOne(rooms: Rooms, invitation: Invitation): Promise<Printed> {
-  const [printed] = await printInvitations(rooms, [invitation]);
-  if (printed === undefined) throw notFound("invitation");
-  return printed;
-}
-
-async function printInvitations({ people }: Rooms, offered: readonly Invitation[]): Promise<Printed[]> {
-  const inviters = await people.persons(offered.map(({ invitedBy }) => invitedBy));
-  const names = new Map(inviters.map((person) => [person.id, person.name]));
-  return offered.map((invitation) => ({
-    id: invitation.id,
-    email: invitation.email,
-    role: invitation.role,
-    invited_by: { id: invitation.invitedBy, name: names.get(invitation.invitedBy) ?? null },
-    created_at: printTime(invitation.createdAtMs),
-    expires_at: printTime(invitation.expiresAtMs),
-    state: invitation.state,
-  }));
-}

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { checkVersion } from "../domain/row-version.ts";
 import { organizationRow, organizationsPage } from "../reporting/organizations.ts";
 import { endpoint } from "./endpoint.ts";
-import { inviteTo } from "./invitations.ts";
 import { id } from "./shapes/fields.ts";
 import * as shapes from "./shapes/organizations.ts";
 import { createdInvitation } from "./shapes/people.ts";
@@ -50,10 +49,7 @@ export const organizationsEndpoints = [
     output: createdInvitation,
     status: 201,
     audit: "member.invite",
-    run: async ({ input: { org, ...offer }, caller }, rooms) => {
-      await organizationRow(rooms.reports, org);
-      return await inviteTo(rooms, { organizationId: org, ...offer, by: caller.actor });
-    },
+    run: ({ input, caller }, { operator }) => operator.invitations.invite(input, caller),
   }),
   endpoint({
     target: "POST /admin/v1/organizations",

@@ -14,6 +14,7 @@ import type { Exchange } from "./exchange.ts";
 /** What a management key's calls reach: the dashboard's rooms are not opened for them. */
 export interface KeyRooms {
   operator: Operator;
+  alerts: AlertService;
 }
 
 export interface Rooms extends KeyRooms {
@@ -22,7 +23,6 @@ export interface Rooms extends KeyRooms {
   changes: Changes;
   people: People;
   payments: PaymentService;
-  alerts: AlertService;
   /** Null where no mail server is configured. */
   sendMail: SendMail | null;
   devices: Pick<Devices, "decide" | "find">;

@@ -145,6 +145,7 @@ export function arrivedAs(
   return people.sessionOf({ headers: new Headers({ cookie }), address: null });
 }
 
+/** Also for nobody: what the page of sign-in has to know. */
 export async function printSession(
   rooms: Rooms,
   signedIn: SignedIn | null,

@@ -67,6 +67,7 @@ function statementLines(statement: StatementJson): StatementLine[] {
   ];
 }
 
+/** Of its file, without the ending. */
 export const statementName = ({ org, month }: Pick<StatementJson, "org" | "month">): string =>
   `statement-${org.id}-${month}`;
 

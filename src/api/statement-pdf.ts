@@ -34,6 +34,7 @@ const counted = (count: number): string => String(count).replace(/\B(?=(\d{3})+$
 /** `2026-11-23 09:30:00 UTC`, without what is smaller. */
 const timeText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
 
+/** The whole file. */
 export function statementPdf(statement: StatementJson): Uint8Array<ArrayBuffer> {
   const page = new StatementPage();
   page.heading(statement);

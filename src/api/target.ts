@@ -11,10 +11,12 @@ export type PathField<T extends string> = T extends `${string}{${infer Name}}${i
   ? Name | PathField<Rest>
   : never;
 
+/** Names in the braces of its path, in their order. */
 export const pathFields = (target: Target): string[] =>
   [...target.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 
 export const methodOf = (target: Target): Method => target.slice(0, target.indexOf(" ")) as Method;
+/** With its braces. */
 export const pathOf = (target: Target): string => target.slice(target.indexOf(" ") + 1);
 
 /** The call of a target with this input: its path filled, and the fields that are left. */

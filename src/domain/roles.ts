@@ -35,11 +35,11 @@ export const ACTIONS = {
   "billing.change": { owner: "all", billing: "all" },
   "team.see": { owner: "all", admin: "all", operator: "all" },
   /** Whom: `mayGive`. An admin changes everybody but owners. */
-  "team.change": { owner: "all", admin: "all" },
+  "team.change": { owner: "all", admin: "all", operator: "all" },
   "research.see": everybody,
   "research.ask": { owner: "all", admin: "all", developer: "all" },
   "alerts.see": { owner: "all", admin: "all", billing: "all", operator: "all" },
-  "alerts.change": { owner: "all", admin: "all", billing: "all" },
+  "alerts.change": { owner: "all", admin: "all", billing: "all", operator: "all" },
   /** `own` for billing: entries about money; for a developer: entries that they caused. */
   "audit.see": { owner: "all", admin: "all", billing: "own", developer: "own", operator: "all" },
   "settings.see": everybody,
@@ -61,7 +61,7 @@ export function allowance(standing: Standing, action: Action): Allowance | null 
 
 /**
  * Whether somebody of this standing may give somebody this role: then they may also take it away, and withdraw an offer
- * of it. Operators invite into every organization.
+ * of it. Operators see to the members of every organization (docs/decisions/0084-operators-see-to-teams-and-alerts.md).
  */
 export function mayGive(standing: Standing, role: Role): boolean {
   if (standing === "operator") return true;

@@ -11,7 +11,7 @@ import { withinCeiling } from "./cut-answer.ts";
 import { billOf, costOf } from "./bill.ts";
 import { type Answered, type DispatchPorts, dispatchAnswer, dispatchStream } from "./dispatch.ts";
 import { EVENT_STREAM } from "./event-stream.ts";
-import { Hold } from "./hold.ts";
+import type { Hold } from "./hold.ts";
 import { ignoredHeader } from "./ignored-parameters.ts";
 import type { Incoming } from "./incoming.ts";
 import type { CallScope, CallScopes } from "./call-scope.ts";

@@ -47,6 +47,7 @@ const COUNTED_ALL_THE_SAME: ReadonlySet<RefusalCode> = new Set([
   "context_length_exceeded",
 ]);
 
+/** Counts for whoever has a good key, bounded for itself: beside paying calls, never before them. */
 export class PromptCounts {
   private readonly atOnce = new Shares();
   private readonly asked = new Windows({

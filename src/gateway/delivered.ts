@@ -20,6 +20,7 @@ interface Text {
   inWord: boolean;
 }
 
+/** Of one stream. Counting is put off to when somebody asks: adding a part costs a concatenation. */
 export class Delivered {
   private readonly texts = new Map<string, Text>();
   /** The one that was added to last: mostly it goes on. */

@@ -19,6 +19,7 @@ export interface Candidate {
   body: OutgoingBody;
 }
 
+/** What COMMIT 1 let through, frozen: nothing that is published, lowered or revoked later changes it. */
 export interface Admitted {
   requestId: string;
   organizationId: string;
@@ -58,6 +59,7 @@ export type NoteResolved = (hold: Hold, ending: Settlement | Voiding) => void;
 /** What is spread where nothing was lowered: spread, `false` would become an object each time. */
 const AS_HELD = {} as const;
 
+/** Owned by whoever runs the request. A second `settle` or `void` throws, unless the ledger refused the first (`openAfter`). */
 export class Hold implements Member {
   rosterPlace = -1;
   readonly attempts: AttemptRecord[] = [];

@@ -41,6 +41,7 @@ interface Entry {
   ended: PromiseWithResolvers<void>;
 }
 
+/** By request id; what it forgets is in the ledger by then. */
 export class InFlight {
   private readonly running = new Register<string, Entry>();
   private readonly waiting = new Shares();

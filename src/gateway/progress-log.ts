@@ -28,6 +28,7 @@ interface Followed extends Member {
   busy: boolean;
 }
 
+/** Ticks only while a stream runs. */
 export class ProgressLog {
   private readonly followed = new Roster<Followed>();
   private stopTicking: (() => void) | null = null;

@@ -1,6 +1,6 @@
 // One stream's way from the upstream to the client (wire.md §3): pulled, never pushed, so a slow client slows the
 // provider. The last frame waits for the settlement; a stream that breaks is charged by evidence and ends in an error.
-import { Refusal } from "../domain/refusals.ts";
+import type { Refusal } from "../domain/refusals.ts";
 import type { StoredAnswer } from "../ledger/ledger.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { Failure } from "../providers/failure.ts";
@@ -29,6 +29,10 @@ export interface Relayed {
   leave(): void;
 }
 
+/**
+ * The frames of a stream that was admitted and dispatched, pulled by whoever sends them. It owns the hold from here on:
+ * however the stream ends, it is settled or voided before the last frame (money.md §4).
+ */
 export function relay(
   hold: Hold,
   streaming: Dispatched,
@@ -36,7 +40,7 @@ export function relay(
 ): Relayed {
   const { printer, idempotency, head } = hold.admitted;
   const frames = printer.stream(head, idempotency.callerSupplied);
-  const replay = new ReplayBuffer(idempotency.callerSupplied);
+  const replay = idempotency.callerSupplied ? ReplayBuffer.kept() : ReplayBuffer.unkept();
   also.flight?.streams(replay);
   return {
     frames: run({ ...also, hold, frames, replay }, streaming),

@@ -38,6 +38,7 @@ export interface RemoteInFlightPorts {
   jobs: Jobs;
 }
 
+/** Polls only while somebody here waits, and less often the longer it takes. */
 export class RemoteInFlight {
   constructor(private readonly ports: RemoteInFlightPorts) {}
 
@@ -48,7 +49,7 @@ export class RemoteInFlight {
   }
 
   private async follow(place: Place, watch: RemoteFlight): Promise<void> {
-    const stream = { replay: new ReplayBuffer(true), chunks: 0, bytes: 0 };
+    const stream = { replay: ReplayBuffer.kept(), chunks: 0, bytes: 0 };
     try {
       await this.feed(place, watch, stream);
     } finally {

@@ -12,14 +12,22 @@ export type PrintLost = (end: Exclude<ReplayEnd, "whole">, at: { number: number;
 /** One stored result holds at most this much (money.md §8.10). */
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;
 
+/** What was sent of one stream so far. */
 export class ReplayBuffer {
-  private pieces: string[] | null;
   private size = 0;
   private ended: "no" | ReplayEnd = "no";
   private grown: PromiseWithResolvers<void> | null = null;
 
-  constructor(keyed: boolean) {
-    this.pieces = keyed ? [] : null;
+  private constructor(private pieces: string[] | null) {}
+
+  /** Of a keyed stream. */
+  static kept(): ReplayBuffer {
+    return new ReplayBuffer([]);
+  }
+
+  /** Of a stream without a caller's key: nobody can ask for it again, and nothing is kept. */
+  static unkept(): ReplayBuffer {
+    return new ReplayBuffer(null);
   }
 
   /** Keeps the text if it is to be kept, and returns it. */

@@ -13,6 +13,7 @@ interface OfOrganization {
 const isCountable = ({ release }: Candidate): boolean => release.tokenizer !== "bytes";
 const NOBODY = (): void => {};
 
+/** Opens every hold of this process; remembers those that can still be lowered. */
 export class RunningHolds {
   private readonly organizations = new Map<string, OfOrganization>();
 

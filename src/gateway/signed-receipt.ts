@@ -25,7 +25,10 @@ export interface ReceiptSigner {
   sign(record: RequestRecord, release: Release): Promise<{ receipt: ReceiptJson; jws: string }>;
 }
 
-/** `former`: read once, for they change only while no gateway runs. */
+/**
+ * `dataKey`: 32 bytes; the signing key is derived when it is first needed, the same on every gateway that has it. `former`: read
+ * once, for they change only while no gateway runs.
+ */
 export function receiptSigner(
   dataKey: Uint8Array,
   former: () => Promise<readonly ReceiptKey[]>,

@@ -33,7 +33,7 @@ function session(): StreamSession {
     hold: { admitted, attempts: [] },
     callScope: { reason: null },
     frames: { begin: () => "", part: () => "frame" },
-    replay: new ReplayBuffer(false),
+    replay: ReplayBuffer.unkept(),
   };
   const streaming = {
     attempt: { candidate: { release, body: { size, text: () => "a prompt" } } },

@@ -13,6 +13,7 @@ import type { CallScope } from "./call-scope.ts";
 import type { Progressing } from "./progress-log.ts";
 import { printGateway, receiptOf } from "./receipt.ts";
 
+/** What a session is given: the hold, who may end it, how it is printed, and what is kept of it. */
 export interface Streamed {
   hold: Hold;
   callScope: CallScope;
@@ -30,6 +31,7 @@ interface Progress {
   firstPartMs: number | null;
 }
 
+/** What came of a stream, for its settlement and its last frames. */
 export interface Ended {
   candidate: Candidate;
   bill: Bill;
@@ -46,6 +48,7 @@ const OVER = new Error("the stream has ended");
 const outOfTime = (): Failure => new Failure("deadline", "unknown", "the deadline of the request passed");
 const AT_END = { done: true, value: undefined } as const;
 
+/** Of one stream, pulled by `relay`: read, show, and note how far the client has taken it. */
 export class StreamSession implements Progressing {
   private readonly delivered: Delivered;
   private readonly progress: Progress;

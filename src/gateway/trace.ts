@@ -4,8 +4,10 @@ import { randomBytes } from "node:crypto";
 import { printTraceparent, type TraceContext } from "../domain/traceparent.ts";
 import type { Clock } from "../lib/clock.ts";
 
+/** 16 hex digits, as W3C Trace Context has them. */
 export const newSpanId = (): string => randomBytes(8).toString("hex");
 
+/** Of one request: a span of its own, and one for each call to a provider. */
 export class RequestTrace {
   /** Of the span of the whole request. */
   readonly spanId = newSpanId();

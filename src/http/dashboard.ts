@@ -2,6 +2,7 @@
 // Content-Security-Policy that lets nothing run or load that we did not ship.
 import { Refusal } from "../domain/refusals.ts";
 import type { Handler, HttpContext } from "./context.ts";
+import { buildingPage, wantsPage } from "./plain-page.ts";
 import type { Route } from "./router.ts";
 
 export interface Asset {
@@ -51,15 +52,19 @@ const PAGES = [
   "/operator/*",
 ];
 
+const SOON_MS = 400;
+
 export function dashboardRoutes(ports: { assets: () => Promise<Assets> }): Route[] {
   const get = { methods: ["GET"], door: "public" } as const;
-  // The first one waits for the build, however long the machine takes for it.
+  // A program and a file wait for the build, however long the machine takes for it; a browser is told what goes on.
   const built = (context: HttpContext): Promise<Assets> => {
     context.setIdleTimeout(0);
     return ports.assets();
   };
   const page: Handler = async (context) => {
-    const asset = (await built(context)).get("index.html");
+    const assets = wantsPage(context.request) ? await soon(built(context)) : await built(context);
+    if (assets === null) return buildingPage(context);
+    const asset = assets.get("index.html");
     if (asset === undefined) throw new Error("the built dashboard has no index.html");
     return reply(context, asset, { ...PAGE_HEADERS, "cache-control": "no-cache" });
   };
@@ -69,10 +74,14 @@ export function dashboardRoutes(ports: { assets: () => Promise<Assets> }): Route
     return reply(context, asset, { "cache-control": HASHED.test(context.rest) ? FOR_EVER : "no-cache" });
   };
   return [
-    ...PAGES.map((path) => ({ path, ...get, handler: page })),
+    ...PAGES.map((path) => ({ path, ...get, page: true as const, handler: page })),
     { path: "/assets/*", ...get, handler: file },
   ];
 }
+
+/** Null when it takes longer than somebody looks at an empty window without wondering. */
+const soon = (assets: Promise<Assets>): Promise<Assets | null> =>
+  Promise.race([assets, Bun.sleep(SOON_MS).then(() => null)]);
 
 function reply(context: HttpContext, asset: Asset, also: Record<string, string>): Response {
   const { headers: asked } = context.request;

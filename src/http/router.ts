@@ -18,6 +18,8 @@ export interface Route {
   format?: ErrorFormat;
   /** Of which it is one, in metrics. */
   surface?: string;
+  /** A page of the dashboard: a browser is refused by a page, too. */
+  page?: true;
   handler: Handler;
 }
 
@@ -66,6 +68,11 @@ export class Router {
     const theirs = ({ format: { clientHeader } }: (typeof formats)[number]): boolean =>
       clientHeader !== undefined && headers.has(clientHeader);
     return (at ?? formats.find(theirs))?.format;
+  }
+
+  /** Whether a browser that finds nothing there is shown a page: everywhere but below `/v1`, where programs call. */
+  isPageAt(path: string, headers: Headers): boolean {
+    return path !== API && !path.startsWith(`${API}/`) && this.formatAt(path, headers) === undefined;
   }
 
   /** The methods of a path, HEAD and OPTIONS included; empty when there is no such path. */

@@ -9,6 +9,7 @@ import type { ClientAddress } from "./client-address.ts";
 import type { HttpContext } from "./context.ts";
 import type { Cors } from "./cors.ts";
 import { bodyPassed } from "./linger.ts";
+import { refusalPage, wantsPage } from "./plain-page.ts";
 import { refusalFrom, replyRefusal } from "./reply.ts";
 import { foldPath, type Route, type Router } from "./router.ts";
 
@@ -92,15 +93,25 @@ async function serve(options: ServerOptions, request: Request, bun: BunServer): 
     if (!(error instanceof Refusal)) options.failed(error, arrived.requestId);
     const refusal = refusalFrom(error);
     options.refused(refusal.code);
-    const { route: found, path } = arrived;
-    const format = found === null ? options.router.formatAt(path, request.headers) : found.format;
-    response = replyRefusal(arrived.requestId, refusal, format && { format });
+    response = refused(options, arrived, refusal);
   }
   options.cors.expose(request, response);
   options.access.note(response, arrived, arrived.route?.surface ?? null);
   if (!arrived.goesOn) arrived.keepAlive();
   if (response.status >= REFUSED_FROM) await bodyPassed(request);
   return response;
+}
+
+/** In the form of whoever asked: a surface's, a page for a browser where no API is. */
+function refused({ router }: ServerOptions, arrived: Arrived, refusal: Refusal): Response {
+  const { route: found, path, request, requestId } = arrived;
+  const isPage =
+    found === null
+      ? refusal.code === "unknown_url" && router.isPageAt(path, request.headers)
+      : found.page === true;
+  if (isPage && wantsPage(request)) return refusalPage(requestId, refusal);
+  const format = found === null ? router.formatAt(path, request.headers) : found.format;
+  return replyRefusal(requestId, refusal, format && { format });
 }
 
 /** One request, as its handler and the log see it: what few of them ask for is made when it is. */
@@ -114,7 +125,7 @@ class Arrived implements HttpContext {
   /** Undecoded. */
   search = "";
   /** Once it is found. */
-  route: Pick<Route, "format" | "surface"> | null = null;
+  route: Pick<Route, "format" | "surface" | "page"> | null = null;
   /** The answer is sent behind its handler's back, by an idle time of its own. */
   goesOn = false;
   /** The peer, once it was asked for. */

@@ -9,8 +9,11 @@ export type Cell = bigint | string | Uint8Array | boolean | null;
 
 /** A count or a time. */
 export const int = (cell: Cell | undefined): number => Number(cell as bigint);
+/** Nano-USD, exact. */
 export const money = (cell: Cell | undefined): NanoUsd => nanoUsd(cell as bigint);
+/** Of a column that is never NULL. */
 export const text = (cell: Cell | undefined): string => cell as string;
 export const textOrNull = (cell: Cell | undefined): string | null => cell as string | null;
 export const bytes = (cell: Cell | undefined): Uint8Array => cell as Uint8Array;
+/** A truth, as either store has it: `true` or 1. */
 export const flag = (cell: Cell | undefined): boolean => cell === true || cell === 1n;

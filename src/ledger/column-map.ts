@@ -49,6 +49,7 @@ export interface Column {
   kind: Kind;
 }
 
+/** The columns that a list names, one blank or more between them; throws for one that the table has not. */
 export const columnsOf = (table: Table, list: string): Column[] =>
   list
     .split(" ")

@@ -257,6 +257,8 @@ export interface Ledger {
       kind: "purchase" | "grant";
       source: string;
       externalId: string;
+      /** Of who gives it: a line of the audit log beside its own. */
+      reason?: string | undefined;
     },
     actor: Actor,
   ): Promise<TopUpOutcome>;
@@ -272,6 +274,8 @@ export interface Ledger {
       target: string;
       source: string;
       externalId: string;
+      /** As of `topUp`. */
+      reason?: string | undefined;
     },
     actor: Actor,
   ): Promise<ReversalOutcome>;

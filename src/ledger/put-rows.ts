@@ -6,6 +6,7 @@ import { LOAD } from "./columns.ts";
 import { readSpend } from "./key-spend.ts";
 import { type ClaimRow, type KeyRow, type RequestRow, type RequestState, type Rows, rowId } from "./rows.ts";
 
+/** Takes the cells of one loaded row. */
 export type Put = (rows: Rows, cells: readonly Cell[]) => void;
 
 export const putBalance: Put = (rows, cells) => {
@@ -13,6 +14,7 @@ export const putBalance: Put = (rows, cells) => {
   rows.balances.set(row.organizationId, row);
 };
 
+/** An API key from the columns of `LOAD.key`. */
 export const keyOf = (cells: readonly Cell[]): KeyRow => LOAD.key.row(cells);
 
 export const putKey: Put = (rows, cells) => {
@@ -55,6 +57,7 @@ export const putClaim: Put = (rows, cells) => {
 };
 const CLAIM_WIDTH = widthOf(LOAD.claim);
 
+/** A request from the columns of `LOAD.request`, as decisions see it. */
 export function requestRowOf(cells: readonly Cell[]): RequestRow {
   const row = LOAD.request.row(cells);
   row.state = stateOf(row.state);
@@ -66,6 +69,7 @@ export const putRequest: Put = (rows, cells) => {
   rows.requests.set(rowId(row.organizationId, row.requestId), row);
 };
 
+/** An organization may hold several for one model: they are gathered in a list. */
 export const putEntitlement: Put = (rows, cells) => {
   const { organizationId, model, state, expiresAtMs } = LOAD.entitlement.row(cells);
   const id = rowId(organizationId, model);
@@ -74,6 +78,7 @@ export const putEntitlement: Put = (rows, cells) => {
   rows.entitlements.set(id, held);
 };
 
+/** The state of a route, and behind it the cells of its newest release. */
 export const putRoute: Put = (rows, cells) => {
   const row = { ...LOAD.routeState.row(cells), ...LOAD.routeRelease.row(cells, widthOf(LOAD.routeState)) };
   rows.routes.set(row.route, row);

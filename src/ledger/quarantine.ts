@@ -71,6 +71,7 @@ export const findQuarantined = (on: Reader, requestId: string): Promise<Quaranti
     return (yield* read("q.request_id = ?1", [requestId]))[0] ?? null;
   });
 
+/** How many requests wait for an operator now. */
 export const countQuarantined = (on: Reader): Promise<number> =>
   on.read(function* () {
     const [row] = yield* ask(`SELECT count(*) AS requests ${OPEN}`);

@@ -74,8 +74,10 @@ export const ownOf = (row: Set): RateLimits => ({
   concurrent: row.ownConcurrent,
 });
 
+/** What holds now: what an operator allows, or less where the organization set less for itself. */
 export const inForce = (row: Set, standard: RateLimits): RateLimits =>
   tighter(allowed(row, standard), ownOf(row));
 
+/** Of which of the four subjects a place speaks; an empty `keyId` or `model` stands for any. */
 export const subjectOf = ({ keyId, model }: { keyId: string; model: string }): RateSubject =>
   keyId === "" ? (model === "" ? "organization" : "model") : model === "" ? "key" : "key_model";

@@ -88,6 +88,7 @@ export interface Rows {
   quarantined: Set<string>;
 }
 
+/** Nothing loaded yet: each batch begins with its own. */
 export const noRows = (): Rows => ({
   balances: new Map(),
   keys: new Map(),
@@ -183,6 +184,7 @@ export interface Changes {
   auditLines: AuditLine[];
 }
 
+/** Nothing decided yet: each batch begins with its own. */
 export const noChanges = (): Changes => ({
   balances: [],
   keyMonths: new Set(),

@@ -3,6 +3,7 @@
 import type { AttemptRecord } from "./records.ts";
 import { messageOf } from "../domain/error-message.ts";
 
+/** Thrown for a record that is there and damaged; the cause stays inside, for the log. */
 export class UnreadableRecord extends Error {
   /** `what`: the record in words, with its id; nothing of what it holds. */
   constructor(

@@ -1,11 +1,13 @@
 // The operator API of management keys, loaded on its first request: it is large, and most gateways never need it while they
 // start.
+import type { SendMail } from "../alerts/mail/message.ts";
 import type { ReceiptSigner } from "../gateway/signed-receipt.ts";
 import type { RateDefaults } from "../domain/rate-limits.ts";
 import type { Handler } from "../http/context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Uploads } from "../limits/uploads.ts";
+import type { AlertService } from "../operator/alerts.ts";
 import type { PaymentService } from "../operator/payments.ts";
 import type { People } from "../people/people.ts";
 import type { ManagementKeyDoor } from "../registry/management-keys.ts";
@@ -25,6 +27,9 @@ interface AdminPorts {
   /** Writes what the request log gathered, so that readers see what just happened. */
   flushRequestLog(): Promise<void>;
   people(): Promise<People>;
+  /** Null where no mail server is configured. */
+  sendMail: SendMail | null;
+  alertService: AlertService;
   /** Where people reach the dashboard. */
   url(): string;
 }
@@ -54,6 +59,9 @@ async function open(on: AdminPorts) {
     uploads: on.uploads,
     doors: { ledger: on.ledger, ...on.managementKeys },
     people: () => on.people(),
-    rooms: { operator: createOperator({ ...on, people, persons: () => on.people() }) },
+    rooms: {
+      operator: createOperator({ ...on, people, persons: () => on.people(), note }),
+      alerts: on.alertService,
+    },
   });
 }

@@ -102,7 +102,6 @@ export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Pr
     ledger,
     people,
     url: at.url,
-    note,
     intervalMs: rooms.peopleTerms.deviceIntervalMs ?? DEVICE_INTERVAL_MS,
   });
   const operator = operatorOf(config, rooms, { people, url: at.url });
@@ -168,8 +167,9 @@ const operatorOf = (
   config: Config,
   rooms: PeopleRooms,
   { people, url }: { people: People; url: string },
-): Operator =>
-  createOperator({
+): Operator => {
+  const { note } = auditNotes(rooms.sql, rooms.clock);
+  return createOperator({
     ledger: rooms.ledger,
     receipts: signerOf(rooms),
     sql: rooms.sql,
@@ -178,13 +178,13 @@ const operatorOf = (
     rateDefaults: rateDefaultsOf(config.limits),
     clock: rooms.clock,
     payments: rooms.paymentService,
-    people: accounts({
-      people: async () => people,
-      url: () => url,
-      note: auditNotes(rooms.sql, rooms.clock).note,
-    }),
+    people: accounts({ people: async () => people, url: () => url, note }),
     persons: async () => people,
+    note,
+    sendMail: rooms.sendMail,
+    url: () => url,
   });
+};
 
 const signerOf = ({ dataKey, ledger }: PeopleRooms): ReceiptSigner =>
   receiptSigner(dataKey, () => ledger.read(formerReceiptKeys));

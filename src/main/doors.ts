@@ -151,6 +151,8 @@ function routePorts(
       payments: services.paymentService,
       flushRequestLog: () => requestLog.flush(),
       people,
+      sendMail: services.sendMail,
+      alertService: services.alertService,
       url: () => config.publicUrl ?? address(),
     }),
     payments: services.payments,

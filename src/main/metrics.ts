@@ -14,7 +14,7 @@ import { readDrift } from "../registry/drift.ts";
 import { lastBackup } from "../store/last-backup.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Releases } from "./releases.ts";
-import { CALL_FAILURES } from "../releases/health.ts";
+import { CALL_FAILURES } from "../releases/call-failure.ts";
 import { SPAN_LOSSES } from "../tracing/exporter.ts";
 
 interface MetricsOn {

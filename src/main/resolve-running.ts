@@ -8,8 +8,9 @@ import type { SqliteStore } from "../store/sqlite.ts";
 
 /** What a ledger is opened with by a command. */
 export const AS_A_START = {
-  // Counted from the end of what is resolved now.
-  idempotency: { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 30 * DAY_MS },
+  // Counted from the end of what is resolved now. What is configured is not known here: a retry of such a request may be answered
+  // as one whose answer is gone, for longer than anybody sets; it is never a new one sooner than that.
+  idempotency: { bodyRetentionMs: DAY_MS, tombstoneRetentionMs: 3_650 * DAY_MS },
   printInterrupted: interruptedStreams(FORMATS),
 };
 

@@ -1,6 +1,5 @@
 // The data key of a PostgreSQL store. While it changes no gateway starts; one that slept until then finds no lease any more, and
 // gets no other with the old key.
-import { hostname } from "node:os";
 import type { Client } from "pg";
 import { openPostgresLedger } from "../ledger/postgres/ledger.ts";
 import { DATABASE_NOW } from "../ledger/postgres/lease.ts";
@@ -33,14 +32,14 @@ export async function rotatePostgres(on: RotateAsk, url: string): Promise<Rotati
 }
 
 async function rotateIn(store: PostgresStore, on: RotateAsk): Promise<Rotation> {
-  const change = { from: store.dataKey, to: drawNextDataKey(on.dataDir) };
-  crashPoint("rotate_drawn");
   const client = await connectLong(store.url, "rotate key").catch((error: unknown) => {
     throw openingFailure(error, store.url);
   });
   try {
     await client.query("BEGIN");
-    const nowMs = await shutOut(client, change.from);
+    const nowMs = await shutOut(client, store.dataKey);
+    const change = { from: store.dataKey, to: drawNextDataKey(on.dataDir) };
+    crashPoint("rotate_drawn");
     const rotating = { run: running(client), people: true, nowMs };
     const rotation = await rotated(rotating, change, on);
     await client.query("COMMIT");
@@ -81,20 +80,20 @@ async function shutOut(client: Client, from: Uint8Array): Promise<number> {
       "data_key",
       "the data key of this database was changed at this moment, by another run of this command; copy data.key from there",
     );
-  const gateway = await someGateway(client);
-  if (gateway !== null) throw runs(gateway);
+  await assertNobody(client);
   await client.query("UPDATE instance SET condemned = true, lease_until = 0");
   return Number(state.now);
 }
 
 /** What gateways left is ended as a start ends it, what they spooled here with it: a spool is sealed with the old key. */
 async function resolveLeft(store: PostgresStore): Promise<void> {
+  const from = await store.nextEpoch();
   const ledger = await openPostgresLedger({ store, ...AS_A_START });
   try {
+    const own = { from, to: await store.nextEpoch() };
     const untilMs = performance.now() + ENDED_WITHIN_MS;
     for (;;) {
-      const gateway = await someGateway(store.pool);
-      if (gateway !== null) throw runs(gateway);
+      await assertNobody(store.pool, own);
       const open = await openRequests(store.pool);
       if (open === 0) return;
       if (performance.now() > untilMs)
@@ -109,13 +108,25 @@ async function resolveLeft(store: PostgresStore): Promise<void> {
   }
 }
 
-/** The name of a gateway that has the database open; this process is none. */
-async function someGateway(on: Pick<Client, "query">): Promise<string | null> {
+/** Numbers between which this process took its own. */
+interface Own {
+  from: number;
+  to: number;
+}
+
+const NONE: Own = { from: 0, to: 0 };
+
+/**
+ * Throws while a gateway has the database open. By numbers, for containers share names and process ids: one that began just while
+ * this process opened its ledger is found when that is closed, and nobody is left out.
+ */
+async function assertNobody(on: Pick<Client, "query">, own = NONE): Promise<void> {
   const { rows } = await on.query<{ name: string }>(
-    `SELECT name FROM instance WHERE NOT condemned AND lease_until > ${DATABASE_NOW} AND NOT starts_with(name, $1) LIMIT 1`,
-    [`${hostname()} ${process.pid} `],
+    `SELECT name FROM instance WHERE NOT condemned AND lease_until > ${DATABASE_NOW} AND NOT (epoch > $1 AND epoch < $2) LIMIT 1`,
+    [own.from, own.to],
   );
-  return rows[0]?.name ?? null;
+  const [gateway] = rows;
+  if (gateway !== undefined) throw runs(gateway.name);
 }
 
 /** Those that wait for an operator wait on. */

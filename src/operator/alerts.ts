@@ -56,15 +56,24 @@ export type AlertService = ReturnType<typeof alertService>;
 export const alertService = (on: AlertServicePorts) => ({ ...ruling(on), ...channelling(on) });
 
 function ruling({ alerts, nowMs }: AlertServicePorts) {
-  const termsOf = async (org: string, input: RuleInput): Promise<RuleTerms> => {
-    const known = new Set((await alerts.rules.channels(org)).map(({ id }) => id));
-    const unknown = input.channels.find((id) => id !== DASHBOARD && !known.has(id));
+  const channelsOf = async (org: string): Promise<ReadonlySet<string>> =>
+    new Set([DASHBOARD, ...(await alerts.rules.channels(org)).map(({ id }) => id)]);
+  /** `had`: channels of the rule before; one of them that was removed meanwhile is left out. */
+  const termsOf = async (org: string, input: RuleInput, had: readonly string[] = []): Promise<RuleTerms> => {
+    const there = await channelsOf(org);
+    const unknown = input.channels.find((id) => !there.has(id) && !had.includes(id));
     if (unknown !== undefined) throw unknownRecord("channel", unknown, "channels");
-    return readTerms(input);
+    return readTerms({ ...input, channels: input.channels.filter((id) => there.has(id)) });
   };
   return {
+    /** Without channels that were removed. */
     async rules(org: string): Promise<ListOf<AlertRuleJson>> {
-      return { data: (await alerts.rules.ofOrganization(org)).map(printRule), next_cursor: null };
+      const there = await channelsOf(org);
+      const data = (await alerts.rules.ofOrganization(org)).map((rule) => ({
+        ...printRule(rule),
+        channels: rule.channels.filter((id) => there.has(id)),
+      }));
+      return { data, next_cursor: null };
     },
     async addRule(org: string, input: RuleInput, actor: Actor): Promise<AlertRuleJson> {
       const terms = await termsOf(org, input);
@@ -83,7 +92,7 @@ function ruling({ alerts, nowMs }: AlertServicePorts) {
       checkVersion(version, versionOf("alert_rule", before));
       const action = "alert_rule.change";
       const line = { actor, action, organizationId: org, before: printTerms(before), after: input };
-      const terms = { from: before, to: await termsOf(org, input) };
+      const terms = { from: before, to: await termsOf(org, input, before.channels) };
       const rule = await alerts.rules.change(org, id, terms, lineOf(line, nowMs()));
       if (rule === null) throw changedMeanwhile();
       return printRule(rule);

@@ -16,6 +16,11 @@ import { wrongAmount } from "./wrong-amount.ts";
 
 /** What a caller says the amount in, which a refusal names. */
 type AmountField = "usd" | "amount_usd";
+interface Worded {
+  field?: AmountField;
+  /** Kept beside the line of the credits. */
+  reason?: string;
+}
 type Store = Pick<Ledger, "balance" | "read" | "reverse" | "topUp">;
 
 export function credits(ledger: Store) {
@@ -27,11 +32,15 @@ export function credits(ledger: Store) {
   return {
     show: async (org: string): Promise<BalanceJson> => printBalance(await show(org)),
     /** The same reference with the same amount credits once; with another amount it is a conflict. */
-    async grant(input: GrantCredits, actor: Actor, field: AmountField = "usd"): Promise<GrantJson> {
+    async grant(
+      input: GrantCredits,
+      actor: Actor,
+      { field = "usd", reason }: Worded = {},
+    ): Promise<GrantJson> {
       const amount = readUsd(input.usd, field);
       requireCreditable(amount, await show(input.org), field);
       const reference = input.reference ?? `op_${randomBase62(16)}`;
-      const outcome = await ledger.topUp(topUpOf(input, { amount, reference }), actor);
+      const outcome = await ledger.topUp({ ...topUpOf(input, { amount, reference }), reason }, actor);
       if (outcome.kind === "unknown_organization") throw unknownRecord("organization", input.org, "org");
       if (outcome.kind === "conflict") throw referenceTaken(reference);
       return {
@@ -42,15 +51,15 @@ export function credits(ledger: Store) {
       };
     },
     /** Returns what a settled request cost, or part of it; the same reference once. */
-    refund: (input: RefundCredits, actor: Actor, field: AmountField = "usd") =>
-      refund(ledger, input, { actor, field }),
+    refund: (input: RefundCredits, actor: Actor, { field = "usd", reason }: Worded = {}) =>
+      refund(ledger, input, { actor, field, reason }),
   };
 }
 
 async function refund(
   ledger: Store,
   input: RefundCredits,
-  { actor, field }: { actor: Actor; field: AmountField },
+  { actor, field, reason }: { actor: Actor; field: AmountField; reason: string | undefined },
 ): Promise<RefundJson> {
   const amount = readUsd(input.usd, field);
   if (amount === ZERO_USD) throw wrongAmount(field, "must be above 0");
@@ -59,7 +68,7 @@ async function refund(
   const reference = input.reference ?? `op_${randomBase62(16)}`;
   const { organizationId, requestId: target } = request;
   const outcome = await ledger.reverse(
-    { organizationId, amount, kind: "refund", target, source: "operator", externalId: reference },
+    { organizationId, amount, kind: "refund", target, source: "operator", externalId: reference, reason },
     actor,
   );
   switch (outcome.kind) {

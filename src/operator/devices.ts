@@ -4,7 +4,6 @@ import { DAY_MS } from "../domain/durations.ts";
 import { createHash, randomBytes } from "node:crypto";
 import type { From } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
-import type { AuditNote } from "../domain/audit-note.ts";
 import {
   DeviceRefusal,
   type DeviceCodeJson,
@@ -17,6 +16,7 @@ import { mintManagementKey } from "../registry/secret.ts";
 import type { Transactions } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newId } from "../lib/id.ts";
+import { auditLine } from "../store/audit-log.ts";
 import type { Sql } from "../store/sql.ts";
 import { deviceThrottle } from "../limits/device-throttle.ts";
 import { printTime } from "../domain/print.ts";
@@ -41,7 +41,6 @@ export interface DevicesPorts {
   /** Where people reach the dashboard, without a slash at the end. */
   url: string;
   intervalMs: number;
-  note(note: AuditNote): Promise<void>;
 }
 
 export interface Devices {
@@ -127,13 +126,19 @@ export function devices(on: DevicesPorts): Devices {
     },
     async decide(id, decision, { person, from }) {
       const state = decision === "approve" ? "approved" : "declined";
-      const decided = await decideDeviceLogin(sql, id, { state, personId: person.id, nowMs: clock.nowMs() });
+      const nowMs = clock.nowMs();
+      const decided = await decideDeviceLogin(sql, id, {
+        state,
+        personId: person.id,
+        nowMs,
+        told: ({ host, address, version }) => {
+          const [action, after] = [`device.${decision}`, { host, address, version }];
+          const actor = { id: person.id, ...from };
+          return [auditLine({ actor, action, organizationId: null, target: id, after }, nowMs)];
+        },
+      });
       if (decided === null)
         throw new OperatorRefusal("conflict", "This login was decided already, or its ten minutes are over.");
-      const { host, address, version } = decided;
-      const action = `device.${decision}`;
-      const after = { host, address, version };
-      await on.note({ actor: { id: person.id, ...from }, action, organizationId: null, target: id, after });
       return print(decided, person);
     },
   };

@@ -1,34 +1,40 @@
 // The operator's use-cases, put together. Each noun has its file and names the part of the ledger that it uses.
 // Inputs passed their schema; `actor` is who does it (a management key's id) and is written to the audit log (S40).
 // Every method throws `Refusal` or `OperatorRefusal` and has changed nothing then.
+import type { SendMail } from "../alerts/mail/message.ts";
+import type { creditList, creditsQuery } from "../api/shapes/credits.ts";
 import type { EvidenceJson } from "../api/shapes/evidence.ts";
 import type { RequestListJson, RequestsQuery } from "../api/shapes/activity.ts";
-import { findOrganization } from "../registry/organizations.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
 import { readRequest } from "../registry/requests.ts";
+import type { z } from "zod";
 import type { People } from "../people/people.ts";
 import type { RateDefaults } from "../domain/rate-limits.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Sql } from "../store/sql.ts";
+import { operatorInvitations } from "./invitations.ts";
 import { ledgerVerification } from "./ledger-verification.ts";
 import { credits } from "./credits.ts";
 import { activityPage } from "../reporting/activity.ts";
+import { creditsPage } from "../reporting/credits.ts";
 import { modelUse } from "../reporting/model-use.ts";
 import { LabelBook } from "../reporting/labels.ts";
 import { entitlements } from "./entitlements.ts";
 import { keys } from "./keys.ts";
 import { logins } from "./logins.ts";
-import { organizations } from "./organizations.ts";
+import { assertOrganization, organizations } from "./organizations.ts";
 import type { PaymentService } from "./payments.ts";
 import type { accounts } from "./people.ts";
 import type { Publisher } from "../releases/publish.ts";
 import { quarantine } from "./quarantine.ts";
 import { rateLimits } from "./rate-limits.ts";
+import { team } from "./team.ts";
 import { releases, routes } from "./releases.ts";
 import { evidenceOf, type EvidenceAsk, type EvidencePorts } from "../reporting/evidence.ts";
 import { requests } from "../reporting/requests.ts";
 import { statementOf } from "../reporting/statement.ts";
-import { noHoldOf, unknownRecord } from "../domain/unknown-record.ts";
+import { noHoldOf } from "../domain/unknown-record.ts";
 import { usage } from "../reporting/usage-totals.ts";
 
 export interface OperatorPorts {
@@ -42,7 +48,12 @@ export interface OperatorPorts {
   /** Orders, events of the payment service, and payments that are confirmed by hand. */
   payments: Pick<PaymentService, "orders" | "events" | "confirm">;
   people: ReturnType<typeof accounts>;
-  persons(): Promise<Pick<People, "membership" | "persons">>;
+  persons(): Promise<People>;
+  note(note: AuditNote): Promise<void>;
+  /** Null where no mail server is configured. */
+  sendMail: SendMail | null;
+  /** Where people reach the dashboard, without a slash at the end. */
+  url(): string;
   flushRequestLog(): Promise<void>;
 }
 
@@ -51,7 +62,7 @@ export type Operator = ReturnType<typeof createOperator>;
 /** Builds the use-cases over the store and the publication of releases. */
 export const createOperator = (on: OperatorPorts) => ({
   organizations: organizations(on.ledger),
-  credits: credits(on.ledger),
+  credits: { ...credits(on.ledger), list: creditsListed(on) },
   keys: keys(on.ledger),
   rateLimits: rateLimits(on),
   entitlements: entitlements({ ...on, people: () => on.persons() }),
@@ -68,7 +79,18 @@ export const createOperator = (on: OperatorPorts) => ({
   ledger: { ...ledgerVerification(on.ledger), ...quarantine(on.ledger) },
   payments: on.payments,
   people: on.people,
+  team: team({ ...on, people: () => on.persons() }),
+  invitations: operatorInvitations({ ...on, people: () => on.persons() }),
 });
+
+/** Of one organization, or of all. */
+const creditsListed =
+  (on: OperatorPorts) =>
+  async (asked: z.output<typeof creditsQuery>): Promise<z.output<typeof creditList>> => {
+    if (asked.org !== undefined) await assertOrganization(on.ledger, asked.org);
+    const people = { persons: async (ids: readonly string[]) => (await on.persons()).persons(ids) };
+    return await creditsPage({ sql: on.sql, people }, asked);
+  };
 
 /** Of whichever organization the request is. */
 async function evidenceOfAny(on: OperatorPorts, asked: EvidenceAsk): Promise<EvidenceJson> {
@@ -84,7 +106,7 @@ async function evidenceOfAny(on: OperatorPorts, asked: EvidenceAsk): Promise<Evi
 function listed(on: OperatorPorts): (query: RequestsQuery) => Promise<RequestListJson> {
   const rooms = { ...on, labels: new LabelBook(on.sql, on.ledger) };
   return async ({ org, ...query }) => {
-    if ((await findOrganization(on.ledger, org)) === null) throw unknownRecord("organization", org, "org");
+    await assertOrganization(on.ledger, org);
     return await activityPage(rooms, org, query);
   };
 }

@@ -1,5 +1,5 @@
 // Payments as use-cases: what people and operators ask for, in the shapes of the dashboard's API. Each change is one
-// line of the audit log; crediting writes its own, in the ledger's transaction. Every method throws `Refusal` or
+// line of the audit log, in its own transaction; crediting writes its own, in the ledger's. Every method throws `Refusal` or
 // `OperatorRefusal` and has changed nothing then, and an id of another organization is an id that does not exist.
 import type { z } from "zod";
 import type { OrderJson, orderInput } from "../api/shapes/billing.ts";
@@ -16,6 +16,7 @@ import { readUsd } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { type AutomaticTopUpPorts, automaticTopUp } from "./automatic-top-up.ts";
 import { printOrder } from "./print-order.ts";
+import { auditLine } from "../store/audit-log.ts";
 import { wrongAmount } from "./wrong-amount.ts";
 
 export interface PaymentServicePorts extends AutomaticTopUpPorts {
@@ -31,7 +32,7 @@ export function paymentService(on: PaymentServicePorts) {
 
 type OfAny = ListAsk & { org?: string | undefined };
 
-function ordering({ payments, note, dashboardUrl }: PaymentServicePorts) {
+function ordering({ payments, nowMs, dashboardUrl }: PaymentServicePorts) {
   const { minimum, maximum } = payments.limits;
   return {
     /** How this gateway is paid, and the amounts that an order may have. */
@@ -64,18 +65,22 @@ function ordering({ payments, note, dashboardUrl }: PaymentServicePorts) {
           formKey,
           keepCard: input.keep_card,
           returnUrl: `${dashboardUrl()}/o/${org}/billing`,
+          told: (target) => [
+            auditLine(
+              {
+                actor,
+                action: "order.create",
+                organizationId: org,
+                target,
+                after: { amount_usd: formatUsd(amount) },
+              },
+              nowMs(),
+            ),
+          ],
         }),
       );
       switch (checkout.kind) {
         case "ordered":
-          if (checkout.fresh)
-            await note({
-              actor,
-              action: "order.create",
-              organizationId: org,
-              target: checkout.order.id,
-              after: { amount_usd: formatUsd(amount) },
-            });
           return printOrder(checkout.order);
         case "wrong_amount":
           throw wrongAmount("amount_usd", checkout.message);
@@ -93,7 +98,7 @@ function ordering({ payments, note, dashboardUrl }: PaymentServicePorts) {
   };
 }
 
-function forOperators({ payments, note }: PaymentServicePorts) {
+function forOperators({ payments, nowMs }: PaymentServicePorts) {
   return {
     /** What was asked to be paid, of every organization or of one. */
     async allOrders({ org, ...ask }: OfAny): Promise<ListOf<OrderJson>> {
@@ -114,11 +119,11 @@ function forOperators({ payments, note }: PaymentServicePorts) {
           "conflict",
           `Order ${id} is paid through ${order.driver}, whose event credits it.`,
         );
-      const outcome = await payments.confirm(order, { reference: id, from: actor });
+      const line = { actor, action: "order.confirm", organizationId: order.organizationId, target: id };
+      const told = [auditLine(line, nowMs())];
+      const outcome = await payments.confirm(order, { reference: id, from: actor, told });
       if (outcome === "refused")
         throw new OperatorRefusal("conflict", `Order ${id} was credited before with another amount.`);
-      if (outcome === "credited")
-        await note({ actor, action: "order.confirm", organizationId: order.organizationId, target: id });
       return printOrder((await payments.orders.find(id)) ?? order);
     },
   };

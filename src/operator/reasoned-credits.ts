@@ -3,7 +3,6 @@
 import type { z } from "zod";
 import type * as creditsShapes from "../api/shapes/credits.ts";
 import type { Actor } from "../domain/actor.ts";
-import type { AuditNote } from "../domain/audit-note.ts";
 import type { Reader } from "../ledger/ledger.ts";
 import { refundableOf } from "../reporting/credits.ts";
 import type { Operator } from "./operator.ts";
@@ -13,7 +12,6 @@ interface ReasonedCreditsPorts {
   sql: Sql;
   ledger: Reader;
   operator: Pick<Operator, "credits">;
-  note: (note: AuditNote) => Promise<void>;
 }
 
 export const reasonedCredits = (on: ReasonedCreditsPorts) => ({
@@ -23,8 +21,8 @@ export const reasonedCredits = (on: ReasonedCreditsPorts) => ({
   ): Promise<z.output<typeof creditsShapes.granted>> {
     const { credits } = on.operator;
     const before = await credits.show(org);
-    const granted = await credits.grant({ org, usd: amount_usd, kind, reference }, actor, "amount_usd");
-    if (granted.credited) await noteReason(on, { org, reference, reason }, actor);
+    const given = { org, usd: amount_usd, kind, reference };
+    const granted = await credits.grant(given, actor, { field: "amount_usd", reason });
     return {
       org,
       reference: granted.reference,
@@ -40,17 +38,9 @@ export const reasonedCredits = (on: ReasonedCreditsPorts) => ({
     const { org } = await refundableOf(on, request);
     const { credits } = on.operator;
     const before = await credits.show(org);
-    const done = await credits.refund({ request, usd: amount_usd, reference }, actor, "amount_usd");
-    if (done.refunded) await noteReason(on, { org, reference, reason }, actor);
+    const given = { request, usd: amount_usd, reference };
+    const done = await credits.refund(given, actor, { field: "amount_usd", reason });
     const { refunded, balance_usd: after_usd } = done;
     return { org, request, reference, refunded, before_usd: before.available_usd, after_usd };
   },
 });
-
-/** Why credits moved, beside their own line of the audit log. */
-const noteReason = (
-  { note }: Pick<ReasonedCreditsPorts, "note">,
-  { org, reference, reason }: { org: string; reference: string; reason: string },
-  actor: Actor,
-): Promise<void> =>
-  note({ actor, action: "credits.reason", organizationId: org, target: reference, after: { reason } });

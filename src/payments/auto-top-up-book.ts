@@ -44,6 +44,7 @@ export interface TryFailed {
 /** Of an organization that has set nothing yet. */
 export const UNSET = { enabled: false, threshold: null, amount: null, monthlyCap: null } as const;
 
+/** One row for each organization; amounts in nano-USD. */
 export class AutoTopUpBook {
   constructor(private readonly sql: Sql) {}
 
@@ -114,12 +115,15 @@ export class AutoTopUpBook {
     return rows.map(autoTopUpOf);
   }
 
-  /** How a try on these terms went; terms that were set meanwhile are not marked, nor is another card. */
+  /**
+   * How a try on these terms went; terms that were set meanwhile are not marked, nor is another card, nor what is held since.
+   */
   async failed(terms: AutoTopUpTerms, how: TryFailed, nowMs: number): Promise<void> {
     await this.sql.rows(
       `UPDATE auto_top_up SET last_failure = ?2, failures = ?3, next_try_at = ?4, failed_at = ?5
        WHERE org_id = ?1 AND ${asRead(6)} AND (CAST(?10 AS int) = 0 OR CAST(?11 AS text) IS NOT DISTINCT FROM
-         (SELECT method_id FROM payment_method WHERE payment_method.org_id = ?1))`,
+         (SELECT method_id FROM payment_method WHERE payment_method.org_id = ?1))
+         AND NOT (${isHeld(12)})`,
       terms.organizationId,
       how.reason,
       how.failures,
@@ -128,14 +132,32 @@ export class AutoTopUpBook {
       ...valuesOf(terms),
       how.methodId === undefined ? 0 : 1,
       how.methodId ?? null,
+      HELD,
     );
   }
 
-  async succeeded(organizationId: string): Promise<void> {
+  /** A payment was taken back: nothing is charged by itself until a person asks for it. */
+  async hold({ organizationId, ...terms }: AutoTopUpTerms, nowMs: number): Promise<void> {
+    await this.sql.rows(
+      `UPDATE auto_top_up SET last_failure = ?2, next_try_at = NULL, failed_at = ?3 WHERE org_id = ?1 AND ${asRead(4)}`,
+      organizationId,
+      HELD,
+      nowMs,
+      ...valuesOf({ organizationId, ...terms }),
+    );
+  }
+
+  /**
+   * A charge came through, or there is a card of a payment of `paidAtMs`: earlier failures are forgotten. What is held is not,
+   * but by a payment that a person made since: a charge that was under way, or an event that comes late, says nothing of it.
+   */
+  async succeeded(organizationId: string, paidAtMs = 0): Promise<void> {
     await this.sql.rows(
       `UPDATE auto_top_up SET last_failure = NULL, failures = 0, next_try_at = NULL, failed_at = NULL
-       WHERE org_id = ?1 AND last_failure IS NOT NULL`,
+       WHERE org_id = ?1 AND last_failure IS NOT NULL AND NOT (${isHeld(2)} AND failed_at >= ?3)`,
       organizationId,
+      HELD,
+      paidAtMs,
     );
   }
 
@@ -150,6 +172,12 @@ export class AutoTopUpBook {
     return row === undefined ? this.find(organizationId) : autoTopUpOf(row);
   }
 }
+
+const HELD =
+  "A payment was disputed or paid back. Nothing is charged by itself until somebody asks for the next try.";
+/** That a row is held, and nobody has asked for the next try since: `HELD` is its parameter of this number. */
+const isHeld = (number: number): string =>
+  `last_failure IS NOT NULL AND last_failure = ?${number} AND next_try_at IS NULL`;
 
 /** That a row has the terms that somebody read: `valuesOf` them are its parameters, from this number on. */
 const asRead = (first: number): string =>

@@ -2,6 +2,7 @@
 // the charge's idempotency key, so a try whose answer was lost is asked again and never charged twice. A round takes as
 // long as the service takes: whether terms and card still are what it read is looked at last, right before the charge.
 import { type From, OF_ITSELF } from "../domain/actor.ts";
+import { MINUTE_MS } from "../domain/durations.ts";
 import { formatUsd } from "../domain/money.ts";
 import { nextUtcMonth, utcMonth } from "../lib/clock.ts";
 import type { AutoTopUp } from "./auto-top-up-book.ts";
@@ -14,16 +15,28 @@ const NO_CARD = {
   nextTryAtMs: null,
 };
 
+/** Within this time of a payment taken back it is said that automatic top-up waits for a person (`taken-back.ts`). */
+const SAID_WITHIN_MS = MINUTE_MS;
+
 /** One round over all organizations that may try now. One that fails does not keep the others waiting. */
 export async function topUpWhatRunsLow(on: AutoTopUpPorts, failed: (error: unknown) => void): Promise<void> {
-  for (const wish of await on.book.due(on.nowMs())) await topUpOne(on, wish, OF_ITSELF).catch(failed);
+  for (const wish of await on.book.due(on.nowMs()))
+    await topUpOne(on, wish, OF_ITSELF, { unasked: true }).catch(failed);
 }
 
-/** One organization's turn; nothing is charged while enough is available. */
-export async function topUpOne(on: AutoTopUpPorts, wish: AutoTopUp, from: From): Promise<void> {
+/** One organization's turn; nothing is charged while enough is available. `unasked`: nobody has asked for it just now. */
+export async function topUpOne(
+  on: AutoTopUpPorts,
+  wish: AutoTopUp,
+  from: From,
+  { unasked = false } = {},
+): Promise<void> {
   const { organizationId } = wish;
   if (!wish.enabled) return await tidyUp(on, wish, from);
   if (!(await runsLow(on, wish))) return;
+  // The balance may be low by what went back a moment ago, and whoever books that at another gateway has yet to say so.
+  if (unasked && (await on.orders.tookBackSince(on.driver.name, organizationId, on.nowMs() - SAID_WITHIN_MS)))
+    return;
   const method = await on.orders.method(organizationId);
   if (method === null || method.driver !== on.driver.name) {
     const { failures } = wish;

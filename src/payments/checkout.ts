@@ -3,6 +3,7 @@
 import type { NanoUsd } from "../domain/money.ts";
 import type { PaymentDriver } from "./driver.ts";
 import { CURRENCY, NANO_PER_CENT, type PaymentOrder } from "./order.ts";
+import type { Statement } from "../store/sql.ts";
 import type { OrderBook } from "./order-book.ts";
 
 export interface CheckoutPorts {
@@ -21,11 +22,12 @@ export interface CheckoutAsk {
   keepCard: boolean;
   /** The billing page, without a query. */
   returnUrl: string;
+  /** Written with the order: who asks for it. */
+  told: (orderId: string) => readonly Statement[];
 }
 
 export type Checkout =
-  /** `fresh` is false for a form that was sent before. */
-  | { kind: "ordered"; order: PaymentOrder; fresh: boolean }
+  | { kind: "ordered"; order: PaymentOrder }
   | { kind: "wrong_amount"; message: string }
   | { kind: "form_reused" }
   | { kind: "too_many_begun" }
@@ -38,22 +40,23 @@ export async function startCheckout(on: CheckoutPorts, ask: CheckoutAsk): Promis
   const taken = await on.orders.take(
     { ...ask, driver: on.driver.name, purpose: "checkout", formKey: ask.formKey },
     on.nowMs(),
+    ask.told,
   );
   if (taken === null) {
     const full = await on.orders.isFull(ask.organizationId, on.nowMs());
     return { kind: full ? "too_many_begun" : "unknown_organization" };
   }
-  const { order, fresh } = taken;
+  const { order } = taken;
   if (order.amount !== ask.amount || order.currency !== CURRENCY) return { kind: "form_reused" };
-  if (order.sessionId !== null || order.state !== "open") return { kind: "ordered", order, fresh };
+  if (order.sessionId !== null || order.state !== "open") return { kind: "ordered", order };
   const opened = await on.driver.open(order, {
     paidUrl: `${ask.returnUrl}?order=${order.id}`,
     leftUrl: ask.returnUrl,
     keepCard: ask.keepCard,
   });
-  if (opened.kind === "by_hand") return { kind: "ordered", order, fresh };
+  if (opened.kind === "by_hand") return { kind: "ordered", order };
   await on.orders.opened(order.id, opened);
-  return { kind: "ordered", fresh, order: { ...order, sessionId: opened.sessionId, payUrl: opened.url } };
+  return { kind: "ordered", order: { ...order, sessionId: opened.sessionId, payUrl: opened.url } };
 }
 
 function wrongAmount({ limits }: CheckoutPorts, amount: NanoUsd): string | null {

@@ -32,6 +32,7 @@ export interface EventRecord {
 
 export type Noted = Omit<EventRecord, "deliveries" | "receivedAtMs">;
 
+/** Says what came of an event, and decides nothing: money follows orders. */
 export class EventLog {
   constructor(private readonly sql: Sql) {}
 

@@ -33,21 +33,28 @@ const begun = (organization: string, since: string): string =>
   `SELECT count(*) AS begun FROM payment_order AS begun WHERE begun.org_id = ${organization}
      AND begun.created_at > ${since} AND begun.purpose = 'checkout' AND begun.state <> 'credited'`;
 
+/** Amounts in nano-USD; a change that came too late answers false, and changed nothing. */
 export class OrderBook {
   constructor(private readonly sql: Sql) {}
 
   /**
    * A new order, or the one that this form (or, for automatic ones, this organization) has open already.
-   * Null when the organization does not exist, or has begun `BEGUN_MAX` checkouts within a day that nobody has paid.
+   * Null when the organization does not exist, or has begun `BEGUN_MAX` checkouts within a day that nobody has paid. `told`:
+   * written with a new one, and only with it.
    */
-  async take(order: NewOrder, nowMs: number): Promise<{ order: PaymentOrder; fresh: boolean } | null> {
+  async take(
+    order: NewOrder,
+    nowMs: number,
+    told: (orderId: string) => readonly Statement[] = () => [],
+  ): Promise<{ order: PaymentOrder; fresh: boolean } | null> {
     const { organizationId, driver, purpose, amount, createdBy, formKey } = order;
-    const [made] = await this.sql.rows(
+    const orderId = `ord_${randomBase62(16)}`;
+    const making = statement(
       `INSERT INTO payment_order (order_id, org_id, driver, purpose, amount, currency, state, created_by, created_at, form_key)
        SELECT ?1, org_id, ?3, ?4, ?5, ?6, 'open', ?7, ?8, ?9 FROM organization WHERE org_id = ?2
          AND (?4 <> 'checkout' OR (${begun("?2", "?10")}) < ${BEGUN_MAX})
-       ON CONFLICT DO NOTHING RETURNING *`,
-      `ord_${randomBase62(16)}`,
+       ON CONFLICT DO NOTHING`,
+      orderId,
       organizationId,
       driver,
       purpose,
@@ -58,7 +65,9 @@ export class OrderBook {
       formKey,
       nowMs - DAY_MS,
     );
-    if (made !== undefined) return { order: orderOf(made), fresh: true };
+    const fresh = await this.sql.ifChanged(making, told(orderId));
+    const made = fresh ? await this.find(orderId) : null;
+    if (made !== null) return { order: made, fresh };
     const earlier = await this.one(
       `org_id = ?1 AND (form_key = ?2 OR (purpose = 'auto_top_up' AND purpose = ?3 AND state = 'open'))`,
       organizationId,
@@ -84,22 +93,25 @@ export class OrderBook {
     );
   }
 
-  /** The ledger has it; the payment's id is kept for disputes. True when this call was the first to say so. */
-  async credited(
+  /**
+   * The ledger has it; the payment's id is kept for disputes. True when this call was the first to say so; only then `told` is
+   * written with it.
+   */
+  credited(
     orderId: string,
-    paid: { sessionId: string; paymentId: string | null },
+    paid: { sessionId: string; paymentId: string | null; told?: readonly Statement[] | undefined },
     nowMs: number,
   ): Promise<boolean> {
-    const rows = await this.sql.rows(
+    const saying = statement(
       `UPDATE payment_order SET state = 'credited', reason = NULL, ended_at = ?4,
          session_id = coalesce(session_id, ?2), payment_id = coalesce(payment_id, ?3)
-       WHERE order_id = ?1 AND state <> 'credited' RETURNING order_id`,
+       WHERE order_id = ?1 AND state <> 'credited'`,
       orderId,
       paid.sessionId,
       paid.paymentId,
       nowMs,
     );
-    return rows.length > 0;
+    return this.sql.ifChanged(saying, paid.told ?? []);
   }
 
   /** An open order that came to nothing; a credited one stays credited. */
@@ -193,6 +205,17 @@ export class OrderBook {
       order.organizationId,
       order.driver,
       reversalId,
+    );
+    return found.length > 0;
+  }
+
+  /** Whether any payment of this organization was taken back by the service since an instant. */
+  async tookBackSince(driver: DriverName, organizationId: string, sinceMs: number): Promise<boolean> {
+    const found = await this.sql.rows(
+      "SELECT 1 FROM reversal WHERE org_id = ?1 AND kind = 'chargeback' AND source = ?2 AND at >= ?3 LIMIT 1",
+      organizationId,
+      driver,
+      sinceMs,
     );
     return found.length > 0;
   }

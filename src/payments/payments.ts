@@ -2,7 +2,7 @@
 // most starts of a gateway take no payment.
 import type { From } from "../domain/actor.ts";
 import type { NanoUsd } from "../domain/money.ts";
-import type { Sql } from "../store/sql.ts";
+import type { Sql, Statement } from "../store/sql.ts";
 import { AutoTopUpBook } from "./auto-top-up-book.ts";
 import { topUpOne, topUpWhatRunsLow } from "./auto-top-up.ts";
 import { type Checkout, type CheckoutAsk, startCheckout } from "./checkout.ts";
@@ -12,7 +12,7 @@ import type { DriverName, PaymentOrder } from "./order.ts";
 import { OrderBook } from "./order-book.ts";
 import { creditOrder, type WebhookDelivery, receive, type Till, type Verdict } from "./receive.ts";
 import { orderDeclined } from "./settle-order.ts";
-import { holdAutomatic } from "./taken-back.ts";
+import { holdAutomatic, holdWhatRunsLow } from "./taken-back.ts";
 
 export interface PaymentPorts {
   sql: Sql;
@@ -24,6 +24,7 @@ export interface PaymentPorts {
   limits: { minimum: NanoUsd; maximum: NanoUsd };
 }
 
+/** What other rooms call. */
 export class Payments {
   readonly orders: OrderBook;
   readonly events: EventLog;
@@ -56,8 +57,9 @@ export class Payments {
         ...ports,
         automatic: {
           declined: (order, reason) => orderDeclined(ports, order, reason),
-          mayTryAgain: (organizationId) => this.automatic.succeeded(organizationId),
+          mayTryAgain: (organizationId, paidAtMs) => this.automatic.succeeded(organizationId, paidAtMs),
           takingBack: (order, of) => holdAutomatic(ports, order, of),
+          tookBack: (order) => holdWhatRunsLow(ports, order),
         },
       },
       delivery,
@@ -67,10 +69,10 @@ export class Payments {
   /** The operator has the money of an order that is paid by hand; once, whatever the reference. */
   async confirm(
     order: PaymentOrder,
-    { reference, from }: { reference: string; from: From },
+    { reference, from, told }: { reference: string; from: From; told: readonly Statement[] },
   ): Promise<"credited" | "repeated" | "refused"> {
     const { orders } = this;
-    const paid = { sessionId: order.id, paymentId: reference, from };
+    const paid = { sessionId: order.id, paymentId: reference, from, told };
     return creditOrder({ orders, till: this.on.till, nowMs: () => this.on.nowMs() }, order, paid);
   }
 

@@ -7,6 +7,7 @@ import { crashPoint } from "../lib/crash-point.ts";
 import type { PaymentDriver, PaymentEvent } from "./driver.ts";
 import type { EventLog, EventOutcome } from "./event-log.ts";
 import type { PaymentOrder } from "./order.ts";
+import type { Statement } from "../store/sql.ts";
 import type { OrderBook } from "./order-book.ts";
 
 /** The part of the ledger that payments use. */
@@ -45,10 +46,12 @@ export interface ReceivePorts {
   automatic: {
     /** An automatic order came to nothing. */
     declined(order: PaymentOrder, reason: string): Promise<void>;
-    /** One was paid after all, or there is a new card. */
-    mayTryAgain(organizationId: string): Promise<void>;
+    /** One was paid after all; or there is a new card, of a payment that was made then. */
+    mayTryAgain(organizationId: string, paidAtMs?: number): Promise<void>;
     /** Of an order's payment so much is about to be taken back. */
     takingBack(order: PaymentOrder, of: { amount: NanoUsd; reversalId: string }): Promise<void>;
+    /** It was taken. */
+    tookBack(order: PaymentOrder): Promise<void>;
   };
 }
 
@@ -136,12 +139,17 @@ function contradictionOf(event: Paid, order: PaymentOrder, driver: string): stri
 /**
  * One transaction holds the top-up's row and its ledger entry; that the order says so too follows, and may repeat. What
  * goes with it is done in between: after a crash again, but no more once the order says so, when somebody may have changed
- * what it changes.
+ * what it changes. `told`: written where the order is the first time said to be credited.
  */
 export async function creditOrder(
   on: Pick<ReceivePorts, "orders" | "nowMs"> & { till: Pick<Till, "topUp"> },
   order: PaymentOrder,
-  { from, sessionId, paymentId }: { sessionId: string; paymentId: string | null; from: From },
+  {
+    from,
+    sessionId,
+    paymentId,
+    told,
+  }: { sessionId: string; paymentId: string | null; from: From; told?: readonly Statement[] },
   goesWithIt: () => Promise<void> = async () => undefined,
 ): Promise<"credited" | "repeated" | "refused"> {
   const { organizationId, amount, driver: source } = order;
@@ -153,7 +161,7 @@ export async function creditOrder(
   if (kind === "conflict" || kind === "unknown_organization") return "refused";
   crashPoint("payment_credited");
   if (order.state !== "credited") await goesWithIt();
-  await on.orders.credited(order.id, { sessionId, paymentId }, on.nowMs());
+  await on.orders.credited(order.id, { sessionId, paymentId, told }, on.nowMs());
   return kind;
 }
 
@@ -168,7 +176,7 @@ async function keepCard(
   if (found === null) return;
   const { organizationId } = order;
   if (!(await on.orders.keepMethod({ ...found, organizationId }, { paidAtMs, nowMs: on.nowMs() }))) return;
-  await on.automatic.mayTryAgain(organizationId);
+  await on.automatic.mayTryAgain(organizationId, paidAtMs);
 }
 
 async function notPaid(
@@ -258,6 +266,7 @@ async function reverse(on: ReceivePorts, booking: Booking) {
     { organizationId, amount, kind: "chargeback", target, source, externalId },
     actorOf(booking),
   );
+  if (kind === "reversed") await on.automatic.tookBack(order);
   return kind;
 }
 

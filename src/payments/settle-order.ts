@@ -34,6 +34,7 @@ const UNDER_WAY = {
 };
 const WITHDRAWN = "Its terms or its card were changed before it was charged.";
 
+/** So old that it is not charged any more, only looked up: its idempotency key is forgotten soon. */
 export const isOld = (on: AutoTopUpPorts, { createdAtMs }: PaymentOrder): boolean =>
   on.nowMs() - createdAtMs >= ORDER_LIVES_MS;
 const isVoid = (on: AutoTopUpPorts, { createdAtMs }: PaymentOrder): boolean =>
@@ -47,6 +48,7 @@ interface Turn {
   from: From;
 }
 
+/** Asks what came of it and writes that down; where nobody can tell, the order stays open for the next try. */
 export async function settling(on: AutoTopUpPorts, turn: Turn, ask: () => Promise<Charged>): Promise<void> {
   const charged = await answerOf(on, turn.wish, ask);
   if (charged !== null) await settle(on, { ...turn, charged });

@@ -75,6 +75,7 @@ type Known = Pick<PaymentEvent, "id" | "type">;
 /** A signed body; throws where it is no event at all. */
 export const asStripeEvent = (signed: unknown): StripeEvent => EVENT.parse(signed);
 
+/** Of an event whose signature was checked; never throws. */
 export function readStripeEvent({ id: eventId, type, created, data: { object } }: StripeEvent): PaymentEvent {
   const known = { id: eventId, type };
   const paidAtMs = created * 1000;

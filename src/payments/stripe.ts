@@ -1,8 +1,8 @@
-// Stripe: Checkout pages, saved cards, signed events. The only importer of its library besides the fake one. Under Bun
-// only the library's asynchronous webhook functions work. Every call carries our order's id as its idempotency key, so
-// a call repeated after a crash or a timeout does not ask, or charge, twice.
+// Stripe: Checkout pages, saved cards, signed events. With `stripe-payment.ts` the only importer of its library besides the
+// fake one. Under Bun only the library's asynchronous webhook functions work. Every call carries our order's id as its
+// idempotency key, so a call repeated after a crash or a timeout does not ask, or charge, twice.
 import Stripe from "stripe";
-import { formatUsd, nanoUsd } from "../domain/money.ts";
+import { formatUsd } from "../domain/money.ts";
 import {
   type Ask,
   type Charged,
@@ -15,7 +15,7 @@ import {
 } from "./driver.ts";
 import { NANO_PER_CENT, type PaymentMethod, type PaymentOrder } from "./order.ts";
 import { asStripeEvent, DISPUTES, readRefund, readStripeEvent, refundOf } from "./stripe-event.ts";
-import { messageOf } from "../domain/error-message.ts";
+import { chargedOf, serviceFailureOf, isForGood, isForsaken } from "./stripe-payment.ts";
 
 export interface StripeSettings {
   /** `test`: money is pretended by the fake one; everything else is the same. */
@@ -30,6 +30,7 @@ const TOLERANCE_S = 300;
 const CALL_TIMEOUT_MS = 20_000;
 const CLOCKS_DIFFER_S = 600;
 
+/** Throws `ServiceFailure` where Stripe could not be asked: nothing is known then, and the order stays open. */
 export class StripeDriver implements PaymentDriver {
   readonly name: "stripe" | "test";
   readonly disputes = DISPUTES;
@@ -131,7 +132,7 @@ export class StripeDriver implements PaymentDriver {
       return chargedOf(payment);
     } catch (error) {
       if (error instanceof Stripe.errors.StripeCardError) return { kind: "declined", reason: error.message };
-      if (!isForGood(error)) throw failureOf(error);
+      if (!isForGood(error)) throw serviceFailureOf(error);
       // Every repetition gets this answer: what came of the order is found where payments are.
       const found = await this.standing(order, method);
       const refused = error instanceof Stripe.errors.StripeInvalidRequestError;
@@ -174,7 +175,7 @@ export class StripeDriver implements PaymentDriver {
       );
       return { kind: "withdrawn" };
     } catch (error) {
-      if (!(error instanceof Stripe.errors.StripeIdempotencyError)) throw failureOf(error);
+      if (!(error instanceof Stripe.errors.StripeIdempotencyError)) throw serviceFailureOf(error);
       return this.standing(order, method);
     }
   }
@@ -233,53 +234,9 @@ export class StripeDriver implements PaymentDriver {
     try {
       return await ask();
     } catch (error) {
-      throw failureOf(error);
+      throw serviceFailureOf(error);
     }
   }
-}
-
-function chargedOf(payment: Stripe.PaymentIntent): Charged {
-  const money = {
-    amount: nanoUsd(BigInt(payment.amount_received) * NANO_PER_CENT),
-    currency: payment.currency,
-  };
-  switch (payment.status) {
-    case "succeeded":
-      return { kind: "paid", paymentId: payment.id, money };
-    case "canceled":
-    case "requires_payment_method":
-      return { kind: "declined", reason: payment.last_payment_error?.message ?? "The card was declined." };
-    case "processing":
-    case "requires_action":
-    case "requires_capture":
-    case "requires_confirmation":
-      break;
-  }
-  return { kind: "pending", paymentId: payment.id };
-}
-
-/** Waits for somebody to confirm it, and nobody is there: a saved card is charged without its owner. */
-const isForsaken = ({ status }: Stripe.PaymentIntent): boolean =>
-  status === "requires_action" || status === "requires_confirmation" || status === "requires_capture";
-
-/**
- * Stripe keeps what it answered under an idempotency key, a failure of its own too: a repetition is told the same for a
- * day, and a refused request or a key of another request will not be taken later either.
- */
-function isForGood(error: unknown): error is Stripe.errors.StripeError {
-  if (!(error instanceof Stripe.errors.StripeError)) return false;
-  if (
-    error instanceof Stripe.errors.StripeInvalidRequestError ||
-    error instanceof Stripe.errors.StripeIdempotencyError
-  )
-    return true;
-  return (error.statusCode ?? 0) >= 500 && error.headers?.["idempotent-replayed"] === "true";
-}
-
-/** Stripe's messages name no secret: an invalid key is printed with all but its last characters starred out. */
-function failureOf(error: unknown): ServiceFailure {
-  if (error instanceof ServiceFailure) return error;
-  return new ServiceFailure(`Stripe did not take the call: ${messageOf(error)}`);
 }
 
 function centsOf({ amount }: PaymentOrder): number {

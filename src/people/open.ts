@@ -17,6 +17,7 @@ import { alreadyMember, memberships } from "./memberships.ts";
 import { operators } from "./operators.ts";
 import { mailedToken, readInvitationToken } from "./mailed-token.ts";
 import { organizationRules } from "./organization-rules.ts";
+import { INSTALLATION } from "../domain/actor.ts";
 import { addressProven } from "./proven-address.ts";
 import { openSignIn, passkeyHost, type SignIn, type SignInOptions } from "./sign-in.ts";
 import { ToldToWait } from "./told-to-wait.ts";
@@ -154,7 +155,7 @@ async function arrive(
   try {
     const [inviter] = await persons(on).persons([invitation.invitedBy]);
     // Who invites sees a link, too; only of an operator it is known that they pass it on.
-    const proven = mailed || inviter?.operator === true;
+    const proven = mailed || inviter?.operator === true || invitation.invitedBy === INSTALLATION;
     const person = await createAccount(on, { ...account, email, operator: false, proven }, "account");
     return { person, cookies: await signInWith(on, { email, password: account.password }, visitor) };
   } catch (error) {

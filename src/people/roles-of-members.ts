@@ -4,7 +4,7 @@ import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { mayGive, type Role } from "../domain/roles.ts";
 import { changedMeanwhile } from "../domain/row-version.ts";
-import { giversOf, LOST, UNASKED } from "./authority.ts";
+import { giversOf, LOST, operates, UNASKED } from "./authority.ts";
 import { findMember, type MembershipPorts, placeOfMember } from "./member-row.ts";
 import type { MemberAt, People } from "./people.ts";
 
@@ -27,7 +27,11 @@ export function rolesOfMembers(
     if (row.role !== from) throw changedMeanwhile();
     const acting = await findMember(records, organizationId, by);
     const roles = to === undefined ? [from] : [from, to];
-    if (acting === null || !((by === personId && to === undefined) || mayGiveAll(acting.role as Role, roles)))
+    const may =
+      (acting !== null &&
+        ((by === personId && to === undefined) || mayGiveAll(acting.role as Role, roles))) ||
+      (await store.rows(`SELECT 1 WHERE ${operates("?1")}`, by)).length > 0;
+    if (!may)
       throw new OperatorRefusal(
         "role_not_permitted",
         "Your own role was changed a moment ago. Open the page again.",
@@ -63,7 +67,7 @@ const unlessLast = (work: string, also: string, locking: string): string =>
    AND (role <> 'owner' OR (SELECT count(*) FROM kept WHERE role = 'owner') > 1)`;
 
 const mayAct = (...roles: Role[]): string =>
-  `(SELECT count(*) FROM kept WHERE "personId" = ?3 AND role IN (${giversOf(...roles)})) = 1`;
+  `((SELECT count(*) FROM kept WHERE "personId" = ?3 AND role IN (${giversOf(...roles)})) = 1 OR ${operates("?3")})`;
 const isThere = `(SELECT count(*) FROM kept WHERE "personId" = ?3) = 1`;
 
 const mayGiveAll = (standing: Role, roles: readonly Role[]): boolean =>

@@ -20,6 +20,7 @@ const UPWARD = FINE_PER_NANO - 1n;
 
 /** Whole nano-USD, rounded up: once, over a whole sum. */
 export const nanoFromFine = (fine: bigint): NanoUsd => nanoUsd((fine + UPWARD) / FINE_PER_NANO);
+/** From nano-USD to the finer unit that rates are summed in, exactly; only the sum is rounded. */
 export const fineFromNano = (amount: bigint): bigint => amount * FINE_PER_NANO;
 
 /** What one token of each class costs, and how that is printed. */

@@ -6,6 +6,7 @@ import { readClassCounts } from "../domain/token-classes.ts";
 import { chargeOf } from "./charge.ts";
 import type { TokenCounts } from "./cost-lines.ts";
 
+/** Counts of tokens by class, as a receipt tells them. */
 export const countsOfReceipt = (usage: ReceiptJson["usage"]): TokenCounts => ({
   promptTokens: usage?.prompt_tokens ?? 0,
   completionTokens: usage?.completion_tokens ?? 0,

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 
 const PLAIN = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** The name with `_` in the place of every other sign, 64 at most; one that is plain stays the very same. */
 export const plainName = (name: string): string =>
   PLAIN.test(name) ? name : name.replaceAll(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
 

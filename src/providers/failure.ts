@@ -36,6 +36,7 @@ export interface UpstreamReply {
   unknownField?: boolean;
 }
 
+/** `upstream`: what the provider itself said, as far as there was a reply. */
 export class Failure extends Error {
   constructor(
     readonly reason: FailureCause,

@@ -4,6 +4,7 @@ import { randomBase62 } from "../lib/id.ts";
 /** Of an id of an upstream's; a longer one is none, and is not kept. */
 export const CALL_ID_CHARACTERS_MAX = 512;
 
+/** Of one answer. */
 export class GivenIds {
   private readonly given = new Set<string>();
 

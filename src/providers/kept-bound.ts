@@ -1,5 +1,6 @@
 // How much of what a model thought is kept for the calls of tools behind it, and handed over with them.
 
+/** Of one answer. Beyond a bound nothing fails: what is too much is left out. */
 export class KeptBound {
   /** Characters since the call before. */
   private since = 0;

@@ -11,6 +11,7 @@ type NativePart = Extract<Part, { type: "native" }>;
 /** Of events that say nothing, before the first that does. */
 const WAITING_CHARACTERS_MAX = 4 * 1024 * 1024;
 
+/** `inner` reads the same events for money and failures. */
 export class NativeReader implements AnswerReader<string> {
   /** Events before the first word: until then nothing was delivered, and another route may be tried. */
   private waiting: NativePart[] = [];

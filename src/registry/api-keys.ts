@@ -147,6 +147,7 @@ export async function keysNamed(
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
+/** Of whatever organization; null where there is none. */
 export const findKey = (on: Reader, keyId: string): Promise<KeyRecord | null> =>
   on.read((nowMs) => find(keyId, nowMs));
 

@@ -1,7 +1,7 @@
 // Logins of the command line as rows, beside the management keys that come of them (docs/decisions/0015-device-login.md).
 // Everything is in the store: a code asked for at one gateway is approved at another one and fetched at a third. Each step
 // is one statement that finds the state it needs, so of two who do it together one has done it.
-import { numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
+import { numberOf, orNull, type Sql, type SqlRow, type Statement, statement, textOf } from "../store/sql.ts";
 
 export interface DeviceLogin {
   id: string;
@@ -98,22 +98,35 @@ export const findOpenDeviceLogin = (
     ),
   );
 
-/** Null when it was decided already, or its time is over. */
-export const decideDeviceLogin = (
+/** Null when it was decided already, or its time is over. `told`: written with the decision, and only with it. */
+export async function decideDeviceLogin(
   sql: Sql,
   id: string,
-  { state, personId, nowMs }: { state: "approved" | "declined"; personId: string; nowMs: number },
-): Promise<DeviceLogin | null> =>
-  firstOf(
-    sql.rows(
-      `UPDATE device_login SET state = ?2, decided_by = ?3
-       WHERE id = ?1 AND state = 'open' AND expires_at > ?4 RETURNING *`,
-      id,
-      state,
-      personId,
-      nowMs,
-    ),
+  {
+    state,
+    personId,
+    nowMs,
+    told,
+  }: {
+    state: "approved" | "declined";
+    personId: string;
+    nowMs: number;
+    told: (login: DeviceLogin) => readonly Statement[];
+  },
+): Promise<DeviceLogin | null> {
+  const login = await firstOf(sql.rows("SELECT * FROM device_login WHERE id = ?1", id));
+  if (login === null) return null;
+  const deciding = statement(
+    `UPDATE device_login SET state = ?2, decided_by = ?3
+     WHERE id = ?1 AND state = 'open' AND expires_at > ?4`,
+    id,
+    state,
+    personId,
+    nowMs,
   );
+  const decided = await sql.ifChanged(deciding, told(login));
+  return decided ? { ...login, state, decidedBy: personId } : null;
+}
 
 /** Declines what this person approved and no terminal has fetched yet. */
 export async function declineUnfetched(sql: Sql, personId: string): Promise<void> {

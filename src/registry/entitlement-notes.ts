@@ -8,6 +8,7 @@ export interface EntitlementWish {
   wantedUntilMs: number | null;
 }
 
+/** Inside the transaction that makes the request. */
 export function* noteWish(entitlementId: string, { purpose, wantedUntilMs }: EntitlementWish): Query<void> {
   yield* ask("INSERT INTO entitlement_note (entitlement_id, purpose, wanted_until) VALUES (?1, ?2, ?3)", [
     entitlementId,

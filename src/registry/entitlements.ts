@@ -2,6 +2,7 @@
 // a write: whoever reads compares with the clock (specification 5.4).
 import { DAY_MS } from "../domain/durations.ts";
 import type { Actor } from "../domain/actor.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
 import { printTime } from "../domain/print.ts";
 import { lockOrganization, moveStamp } from "../ledger/balance.ts";
 import type { Reader, Transactions, Work } from "../ledger/ledger.ts";
@@ -147,9 +148,24 @@ const end = (
     const [before, after] = [{ status: found.status }, { status: "revoked" }];
     const note = { actor, action: "entitlement.revoke", organizationId, target: id, before, after };
     yield* appendAuditLine(note, nowMs);
+    if (answer !== null && answer.outcome !== null)
+      yield* appendAuditLine(howItEnded(note, { ...answer, outcome: answer.outcome }), nowMs);
     return { record: { ...found, status: "revoked" }, ended: true };
   });
 
+/** Of a request that was never approved, beside the line of its end. */
+const howItEnded = (
+  { actor, organizationId, target }: AuditNote,
+  { outcome, note: reason }: { outcome: "declined" | "withdrawn"; note: string | null },
+): AuditNote => ({
+  actor,
+  organizationId,
+  target,
+  action: outcome === "declined" ? "entitlement.decline" : "entitlement.withdraw",
+  after: reason === null ? null : { reason },
+});
+
+/** Of whatever organization; null where there is none. */
 export const findEntitlement = (on: Reader, id: string): Promise<EntitlementRecord | null> =>
   on.read((nowMs) => find(id, nowMs));
 

@@ -167,17 +167,20 @@ export function spendsIn(days: readonly SqlRow[], holds: readonly SqlRow[]): Map
   return spends;
 }
 
+/** Nano-USD of a month, a day and a week; null for no limit. */
 export const limitsOf = (row: SqlRow): KeyLimits => ({
   limit: orNull(row["limit_nano"], moneyOf),
   dayLimit: orNull(row["day_limit_nano"], moneyOf),
   weekLimit: orNull(row["week_limit_nano"], moneyOf),
 });
 
+/** Nano-USD; zero where the key has no row of that month yet. */
 export const spentInMonth = (row: SqlRow): { spent: NanoUsd; held: NanoUsd } => ({
   spent: orNull(row["spent"], moneyOf) ?? ZERO_USD,
   held: orNull(row["held"], moneyOf) ?? ZERO_USD,
 });
 
+/** Times in milliseconds; null for what has not happened, or never will. */
 export const lifeOf = (row: SqlRow): KeyLife => ({
   expiresAtMs: orNull(row["expires_at"], numberOf),
   pausedAtMs: orNull(row["paused_at"], numberOf),

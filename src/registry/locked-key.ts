@@ -39,6 +39,7 @@ export async function changeKeyInLine<T>(
   return await on.change(organizationId === null ? null : { organizationId, by: actor.id }, work);
 }
 
+/** Null where there is no such key. */
 export function* organizationOfKey(keyId: string): Query<string | null> {
   const [row] = yield* ask("SELECT org_id FROM api_key WHERE key_id = ?1", [keyId]);
   return row === undefined ? null : textOf(row["org_id"]);

@@ -1,7 +1,7 @@
 // Management keys: as API keys, digests only, compared in constant time (hardening.md S3).
 import type { Actor } from "../domain/actor.ts";
 import { printTime } from "../domain/print.ts";
-import { sameDigest } from "../ledger/decide/key.ts";
+import { provesDigest } from "../domain/digest.ts";
 import type { Reader, Transactions } from "../ledger/ledger.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
 import {
@@ -47,8 +47,6 @@ export interface ManagementKeyDoor {
   authenticateManagementKey(id: string, digest: Uint8Array): Promise<ManagementKeyRecord | null>;
 }
 
-const NO_DIGEST = new Uint8Array(32);
-
 export const createManagementKey = (
   on: Transactions,
   { id, name, prefix, digest, livesMs, loginOf }: NewManagementKey,
@@ -76,7 +74,7 @@ export const authenticateManagementKey = (
 ): Promise<ManagementKeyRecord | null> =>
   on.read(function* (nowMs) {
     const [row] = yield* ask(SELECT, [id]);
-    const matches = sameDigest(row === undefined ? NO_DIGEST : bytesOf(row["digest"]), digest);
+    const matches = provesDigest(row && bytesOf(row["digest"]), digest);
     if (row === undefined || !matches) return null;
     const key = managementKeyOf(row);
     return isOpen(key, nowMs) ? key : null;

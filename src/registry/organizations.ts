@@ -66,6 +66,7 @@ export const allOrganizations = (on: Reader): Promise<OrganizationRecord[]> =>
     return (yield* ask(`${SELECT} ORDER BY created_at, org_id`)).map(organizationOf);
   });
 
+/** Null where there is none. */
 export const findOrganization = (on: Reader, id: string): Promise<OrganizationRecord | null> =>
   on.read(function* () {
     const [row] = yield* ask(`${SELECT} WHERE org_id = ?1`, [id]);

@@ -17,6 +17,7 @@ export interface BreakersPorts {
   health: Pick<Health, "holdOpen">;
 }
 
+/** As this gateway last read them; `load` reads them again. */
 export class Breakers {
   private opened: ReadonlyMap<string, OpenedBreaker> = new Map();
 

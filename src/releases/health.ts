@@ -4,32 +4,10 @@ import type { Release } from "../domain/release.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { messageOf } from "../domain/error-message.ts";
+import { type CallFailure, healthAfter } from "./call-failure.ts";
 import { afterFailure, afterStart, type Circuit, CLOSED, type CircuitLimits, permits } from "./circuit.ts";
 
 const PROBE_TIMEOUT_MS = 5000;
-
-/** How a call failed; the causes of `providers/failure`, and what each says about the route's health. */
-const MEANING = {
-  connect: "unwell",
-  connect_timeout: "unwell",
-  unavailable: "unwell",
-  server: "unwell",
-  timeout: "unwell",
-  broken: "unwell",
-  shortage: "nothing",
-  deadline: "nothing",
-  no_answer: "nothing",
-  account: "account",
-  quota: "account",
-  context_length: "well",
-  content_filter: "well",
-  rate_limited: "nothing",
-  rejected: "nothing",
-  aborted: "nothing",
-  stopped: "nothing",
-} as const;
-export type CallFailure = keyof typeof MEANING;
-export const CALL_FAILURES = Object.keys(MEANING);
 
 export interface HealthTarget extends CircuitLimits {
   /** The provider's name in the configuration. */
@@ -87,6 +65,7 @@ export type HealthTurn = "closed_route" | "closed_route_for_one" | "well_again" 
 /** Hears that a provider's probe began to fail, with why, or went well again (null). */
 export type ProbeTold = (provider: string, why: string | null) => void;
 
+/** As this process knows it; gateways of one store share breakers that were opened by hand, and nothing else. */
 export class Health {
   private readonly providers: ReadonlyMap<string, ProviderHealth>;
   /** Only routes with failures stand here. */
@@ -142,7 +121,7 @@ export class Health {
   report(route: Route, by: string, failure: CallFailure | null, words: string | null = null): HealthTurn {
     const provider = this.providers.get(route.provider);
     if (provider === undefined) return null;
-    const meaning = failure === null ? "well" : MEANING[failure];
+    const meaning = healthAfter(failure);
     const nowMs = this.clock.monotonicMs();
     if (meaning === "well") {
       return this.well(route, provider, nowMs);

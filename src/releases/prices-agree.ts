@@ -15,6 +15,7 @@ interface Priced {
 /** [rule broken, path, sentence]. */
 type Rule = [boolean, string, string];
 
+/** Each rule with whether it is broken, the field at fault, and what is wrong with it. */
 export function pricesAgree({ context_window, pricing }: Priced): Rule[] {
   const { per_call, calls_max, tiers = [], service_tiers = {} } = pricing;
   const rising = tiers.map(({ above_prompt_tokens }) => above_prompt_tokens);

@@ -70,6 +70,7 @@ export type PublishOutcome =
   | { kind: "published" | "repeated"; release: Release }
   | { kind: "refused"; reason: string; param: string | null; step: ReleaseStep };
 
+/** One for each process. What a release is refused with is an outcome; a store that is away is thrown. */
 export class Publisher {
   /** By route, as they were verified: a release never changes, nor do the trusted keys of a process. */
   private readonly known = new Map<string, Shelved>();

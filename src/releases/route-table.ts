@@ -68,6 +68,7 @@ export interface RouteTablePorts {
 
 const NONE: readonly Release[] = Object.freeze([]);
 
+/** Of this process; `candidates` is on the way of every request and asks no store. */
 export class RouteTable {
   private readonly slots = new Map<string, Slot>();
   private readonly lostRoutes = new Map<string, Lost>();

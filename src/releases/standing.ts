@@ -40,11 +40,13 @@ export interface ListedRoute extends Omit<RouteStanding, "release"> {
   expiresAtMs: number | null;
 }
 
+/** For an operator's list. */
 export function listedStanding({ release, ...standing }: RouteStanding): ListedRoute {
   const { route, version, model, provider, region, expiresAtMs } = release;
   return { ...standing, route, version, names: { model, provider, region }, expiresAtMs };
 }
 
+/** A route whose newest release is damaged: it is listed, and cannot be called. */
 export const listedLost = (lost: LostRoute): ListedRoute => ({
   ...lost,
   circuit: "closed",

@@ -30,6 +30,7 @@ export const auditLine = (note: AuditNote, atMs: number): Statement =>
     printed(note.after),
   );
 
+/** Inside the transaction of what it tells of: neither is there without the other. */
 export function* appendAuditLine(note: AuditNote, atMs: number): Query<void> {
   yield auditLine(note, atMs);
 }

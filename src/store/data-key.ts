@@ -1,7 +1,7 @@
 // The key that stored answers are encrypted with: 32 random bytes, mode 0600, outside the database (hardening.md S32).
 // A database without its key does not open: it would silently keep answers that nobody can read again.
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DATA_KEY_FILE } from "../domain/data-files.ts";
 import { messageOf } from "../domain/error-message.ts";
@@ -89,12 +89,11 @@ const FORMER = `${DATA_KEY_FILE}.before-`;
 export const hasNextDataKey = (directory: string): boolean => existsSync(nextPath(directory));
 
 /**
- * The key that the store gets next, on the disk when this returns. One that was drawn before is never written over: a commit
- * whose answer was lost may have given it to the store.
+ * The key that the store gets next, on the disk when this returns, in the place of one that an ended run drew: whoever got hold
+ * of that must not have this one. Only where the store is known to have the present key, and no other run may be committing.
  */
 export function drawNextDataKey(directory: string): Uint8Array {
   const path = nextPath(directory);
-  if (existsSync(path) && statSync(path).size === KEY_BYTES) return readFileSync(path);
   privateFile(path);
   const key = randomBytes(KEY_BYTES);
   writeFileSync(path, key, { flush: true });

@@ -13,6 +13,7 @@ export interface Backup {
   bytes: number;
 }
 
+/** Replaces the note of the backup before, whole: a reader finds one or the other. */
 export function noteBackup(dataDir: string, { atMs, bytes }: Backup): void {
   const file = join(dataDir, NAME);
   const fresh = `${file}.${process.pid}`;

@@ -53,6 +53,7 @@ export function fenceSource(database: Database, { id, place }: Fence): void {
     .run(MOVING, TO + place, id, Date.now());
 }
 
+/** Durable when it returns: the store opens for gateways again. */
 export function liftSource(database: Database): void {
   database.run(`DELETE FROM schema_migration WHERE version = ${MOVING}`);
 }
@@ -62,6 +63,7 @@ export function liftSource(database: Database): void {
 /** How far a move has got there. `taken`: the database belongs to another move, or to one that was given up. */
 export type MoveArrival = "unknown" | "moving" | "moved" | "abandoned" | "taken";
 
+/** `id`: of the move that asks. */
 export async function arrivalOf(target: ClientBase, id: string): Promise<MoveArrival> {
   const { rows } = await target.query<{ version: string | bigint; checksum: string }>(
     `SELECT version, checksum FROM schema_migration WHERE version IN (${MOVING}, ${MOVED})`,

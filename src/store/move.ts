@@ -54,6 +54,7 @@ export async function copyStore(source: Database, target: ClientBase): Promise<M
   }
 }
 
+/** What is copied: every table but those that a store keeps about itself. */
 export const tablesOf = (source: Database): string[] =>
   (source.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").values() as [string][])
     .map(([name]) => name)
@@ -67,6 +68,7 @@ async function holdsAnything(target: ClientBase, tables: readonly string[]): Pro
   return null;
 }
 
+/** Throws `StoreFailure` that names the first table with a row. */
 export async function assertEmpty(target: ClientBase, tables: readonly string[]): Promise<void> {
   const table = await holdsAnything(target, tables);
   if (table !== null)

@@ -13,12 +13,13 @@ export type ErrorKind = "conflict" | "operation" | "store";
 const codeOf = (error: unknown): string | null =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
 
-/** Serialization, deadlock, lock timeout; and a row that was not as it was read (see `exactly` in postgres-write). */
+/** Serialization, deadlock, lock timeout; and a row that was not as it was read (see `exactly` in `ledger/postgres/write.ts`). */
 const CONFLICTS = new Set(["40001", "40P01", "55P03", "22012"]);
 /** Data, integrity and syntax errors: the database works. */
 const OPERATION = /^(0A|21|22|23|42|44|P0)/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
+/** By its SQLSTATE; without one, a lost connection is `store`, whatever else was thrown is `operation`. */
 export function errorKind(error: unknown): ErrorKind {
   const code = codeOf(error);
   if (code !== null && SQLSTATE.test(code)) {

@@ -4,6 +4,7 @@ import type { ClientBase, Pool } from "pg";
 import { toldAway } from "./postgres-error.ts";
 import { type Query, type Sql, type SqlRow, type SqlValue, type Statement, textIn } from "./sql.ts";
 
+/** Throws `Refusal("overloaded")` while the database is away. */
 export function postgresSql(pool: Pool): Sql {
   return {
     dialect: "postgresql",

@@ -64,5 +64,7 @@ export const magnitude = (column: Expression<bigint>): RawBuilder<number> =>
 export const when = <Value, Made>(value: Value | undefined, make: (value: Value) => Made): Made[] =>
   value === undefined ? [] : [make(value)];
 
+/** A truth, as either store has it. */
 export const isSet = (flag: bigint | boolean): boolean => flag === true || flag === 1n;
+/** A count or a time; beyond 2^53 it is rounded. */
 export const numberOrNull = (value: bigint | null): number | null => (value === null ? null : Number(value));

@@ -31,6 +31,7 @@ export interface ReadingApart extends Sql {
   stop(): Promise<void>;
 }
 
+/** With `?1`, `?2` … for its values, whichever store it goes to. */
 export const statement = (text: Statement["text"], ...values: SqlValue[]): Statement => ({ text, values });
 
 /**
@@ -62,10 +63,12 @@ export const textOf = (value: unknown): string => {
 };
 /** A count or a time; beyond 2^53 it is rounded. */
 export const numberOf = (value: unknown): number => Number(wholeOf(value));
+/** Nano-USD, exact. */
 export const moneyOf = (value: unknown): NanoUsd => nanoUsd(wholeOf(value));
 /** SQLite has no booleans: 1 and 0. */
 export const flagOf = (value: unknown): boolean =>
   typeof value === "boolean" ? value : wholeOf(value) === 1n;
+/** No copy. */
 export function bytesOf(value: unknown): Uint8Array {
   if (!(value instanceof Uint8Array)) throw new Error(`a column holds ${typeof value}, not bytes`);
   return value;

@@ -9,6 +9,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Of the log, once what it grew to beside a long read (an audit, a backup) stands in the database: the rest goes back to the disk. */
 export const LOG_KEPT_BYTES = 16 * 1024 * 1024;
 
+/** Of the one file that holds the store. */
 export const databasePath = (dataDirectory: string): string => join(dataDirectory, STORE_FILE);
 
 /** One that writes and reads; the caller closes it. Throws `StoreFailure` when SQLite does not take a setting. */

@@ -13,6 +13,7 @@ interface Waiting {
 
 const READS = /^\s*SELECT\b/i;
 
+/** The thread begins with the first read and is begun anew after it died. */
 export function readingApart(sql: Sql, dataDirectory: string): ReadingApart {
   const waiting = new Register<number, Waiting>();
   let worker: Worker | null = null;

@@ -4,6 +4,7 @@ import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { type Query, type Sql, type SqlRow, type Statement, textIn } from "./sql.ts";
 import type { SqliteStore } from "./sqlite.ts";
 
+/** Each call is one synchronous step: nothing of another comes between. */
 export function sqliteSql(store: Pick<SqliteStore, "writer">): Sql {
   return {
     dialect: "sqlite",

@@ -15,6 +15,7 @@ export type StoreFailureReason =
   | "encoding"
   | "database";
 
+/** `message` is for operators, and whole: it is printed as it stands. */
 export class StoreFailure extends Error {
   constructor(
     readonly reason: StoreFailureReason,

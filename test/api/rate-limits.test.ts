@@ -2,7 +2,7 @@
 // headers (wire.md §6). What they let in is tried on the ledger (`test/ledger/rate-limits.ts`).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RateLimitJson } from "../../src/api/shapes/rate-limits.ts";
-import { Browser, firstOperator, newMember } from "../support/browser.ts";
+import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
 

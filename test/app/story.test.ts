@@ -1,7 +1,7 @@
 // One organization's day on the dashboard's API: a key, a request, what it cost everywhere, a limit, a revocation.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { AppAnswer } from "../../src/api/client.ts";
-import { Browser, firstOperator, newMember } from "../support/browser.ts";
+import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { gatewayOf } from "../support/events.ts";
 import { edit } from "../support/versions.ts";

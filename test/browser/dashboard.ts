@@ -111,6 +111,7 @@ export async function startDashboard(options: DashboardOptions = {}): Promise<Da
       options.configure?.(config);
     },
   });
+  await fetch(gateway.url); // which waits for the build: visitors come to pages that are there
   const url = gateway.url.replace("127.0.0.1", options.host ?? "127.0.0.1");
   const [root, chromium] = await Promise.all([firstOperator(gateway, OPERATOR), sharedBrowser()]);
   const visitors: Visitor[] = [];

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { path } from "../../dashboard/path-builder.ts";
 import { operatorHomeTexts } from "../../dashboard/pages/operator/home/texts.ts";
-import { operatorPageNames, tableTexts } from "../../dashboard/components/texts.ts";
+import { dialogTexts, operatorPageNames, tableTexts } from "../../dashboard/components/texts.ts";
 import { organizationsTexts as words } from "../../dashboard/pages/organizations/texts.ts";
+import { teamTexts as team } from "../../dashboard/pages/team/texts.ts";
 import { type Browser, newMember } from "../support/browser.ts";
 import { RESEARCH } from "../support/models.ts";
 import { waitFor } from "../support/wait.ts";
@@ -118,4 +119,28 @@ test("they stand by name, numbers in their order, and all of them at once: an or
     "Customer 100",
   ]);
   expect(shown.at(-1)).toBe("Numbered 49");
+});
+
+test("an operator gives a member another role and removes them, on the page of the organization's team", async () => {
+  const email = "leaving@example.com";
+  await newMember(dashboard.root, dashboard.gateway, { org: acme, role: "viewer", email });
+  await root.open(path.organization(acme, "team"));
+  const act = async (name: string): Promise<void> => {
+    await root.page.getByRole("button", { name: team.menu(email) }).click();
+    await root.page.getByRole("menuitem", { name }).click();
+  };
+  const dialog = (name: string): Locator => root.page.getByRole("dialog", { name });
+  const row = root.page.getByRole("row").filter({ hasText: email });
+  await act(team.changeRole);
+  const role = dialog(team.changeRoleTitle(email));
+  await role.getByLabel(team.roles.owner, { exact: true }).check();
+  await role.getByRole("button", { name: dialogTexts.save }).click();
+  await row.filter({ hasText: team.roles.owner }).waitFor();
+  await act(team.remove);
+  const removal = dialog(team.removeTitle(email));
+  await removal.getByRole("textbox").fill(email);
+  await removal.getByRole("button", { name: team.removeTitle(email) }).click();
+  await row.waitFor({ state: "detached" });
+  const { data } = await dashboard.root.app("GET /orgs/{org}/team", { org: acme });
+  expect(data.map((member) => member.email)).toEqual(["acme@example.com"]);
 });

@@ -1,7 +1,7 @@
 // The playground reads the streams that the gateway really sends, numbered ones too.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventsOf } from "../../dashboard/api/event-stream.ts";
-import { Browser, firstOperator, newMember } from "../support/browser.ts";
+import { type Browser, firstOperator, newMember } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 
 let gateway: TestGateway;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
+import type pg from "pg";
 import { KeyReader } from "../../src/ledger/postgres/key-reader.ts";
 import { openPostgresStore, type PostgresStore } from "../../src/store/postgres.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";

@@ -62,6 +62,7 @@ export async function startPaying(
         formKey: also.formKey ?? null,
         keepCard: also.keepCard ?? false,
         returnUrl: "http://127.0.0.1/billing",
+        told: () => [],
       });
       if (checkout.kind !== "ordered") throw new Error(`the checkout ended ${JSON.stringify(checkout.kind)}`);
       return { order: checkout.order, session: fakeStripe.session(checkout.order.payUrl ?? "") };

@@ -2,7 +2,7 @@
 // are told to come back, and the log has two lines about it, not one for each of them (wire.md §4.1, money.md §12). Each test
 // has a server of its own and mostly waits for it: they wait together.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Browser, firstOperator } from "../support/browser.ts";
+import { type Browser, firstOperator } from "../support/browser.ts";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { ProcessGateway, untilParts } from "../support/process-gateway.ts";
 import { PostgresServer } from "../support/postgres.ts";

@@ -39,13 +39,13 @@ export class ProcessGateway {
   program: string | null = null;
   url = "";
   private token = "";
+  /** Whether the simulator ends with this gateway. */
+  private ownsSimulator = true;
 
   private constructor(
     readonly folder: string,
     readonly simulator: Simulator,
     private readonly signer: ReleaseKey,
-    /** Ends with this gateway. */
-    private readonly ownsSimulator = true,
   ) {}
 
   /** Started, with the model `plain-1` published. `env` goes to the process, `settings` into its configuration. */
@@ -86,7 +86,8 @@ ${settings}
     copyFileSync(join(this.folder, "trust.jwk"), join(folder, "trust.jwk"));
     mkdirSync(join(folder, "data"), { mode: 0o700 });
     copyFileSync(join(this.folder, "data/data.key"), join(folder, "data/data.key"));
-    const gateway = new ProcessGateway(folder, this.simulator, this.signer, false);
+    const gateway = new ProcessGateway(folder, this.simulator, this.signer);
+    gateway.ownsSimulator = false;
     gateway.program = program;
     await gateway.run(env);
     return gateway;

@@ -137,7 +137,7 @@ function Nothing({ org, of, never }: { org: string; of: Key; never: boolean }) {
 
 function Spend({ org, of, range, used }: Omit<UseProps, "mend"> & { used: Usage }) {
   const navigate = useNavigate();
-  const chart = usageChartOf(used, "charge_usd", false);
+  const chart = usageChartOf(used, "charge_usd");
   const activity = path.organization(org, "activity");
   return (
     <>

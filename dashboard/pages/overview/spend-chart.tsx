@@ -32,7 +32,7 @@ export function SpendChart({ org, range, of: { spend, before_from } }: SpendChar
   if (data === undefined)
     return usage.isPending ? <Loading lines={1} height={HEIGHT} /> : <Trouble query={usage} />;
   if (data.total.requests === 0) return null;
-  const chart = usageChartOf(data, "charge_usd", false);
+  const chart = usageChartOf(data, "charge_usd");
   return (
     <Figure
       title={words.spendByModel}

@@ -18,7 +18,7 @@ export interface RowMenuProps {
 }
 
 export function RowMenu({ of, role, owners, onAct }: RowMenuProps) {
-  const changeable = role !== "operator" && mayGive(role, of.role);
+  const changeable = mayGive(role, of.role);
   if (!changeable && !of.you) return null;
   const last = of.role === "owner" && owners === 1;
   const leaving = of.you ? "leave" : "remove";

@@ -35,7 +35,8 @@ export interface UsageChart {
   rows: { label: string; figures: string[] }[];
 }
 
-export function usageChartOf(usage: Usage, measure: Measure, cumulative: boolean): UsageChart {
+/** The chart of what was used, a series for each group; `cumulative`: each bucket with all before it. */
+export function usageChartOf(usage: Usage, measure: Measure, { cumulative = false } = {}): UsageChart {
   const groups = usage.rows.slice(0, usage.series.length);
   const names = distinctLabels(usage.rows).slice(0, groups.length);
   const drawn = allSeries(usage);

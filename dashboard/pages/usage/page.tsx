@@ -74,7 +74,7 @@ export function UsagePage() {
 function Used({ of, org, filters }: { of: Usage; org: string; filters: UsageShape }) {
   const { measure, key, model } = filters;
   const navigate = useNavigate();
-  const chart = usageChartOf(of, measure, filters.cumulative !== "");
+  const chart = usageChartOf(of, measure, { cumulative: filters.cumulative !== "" });
   const activity = path.organization(org, "activity");
   const narrowed = { ...(key !== "" && { key }), ...(model !== "" && { model }) };
   const openBar = (label: string, series: number | null): void => {

@@ -29,8 +29,9 @@ export const alertRule = z.object({
   last_fired_at: time.nullable(),
   version,
 });
+export const alertRules = listOf(alertRule);
 /** `keys`: what the keys are called that rules are about. */
-export const alertRuleList = listOf(alertRule).extend({
+export const alertRuleList = alertRules.extend({
   keys: z.array(z.object({ id: z.string(), name: z.string() })),
 });
 

@@ -19,6 +19,7 @@ const credit = z.object({
   by: personRef.nullable(),
 });
 export const creditList = listOf(credit);
+export type CreditJson = z.output<typeof credit>;
 export const grantInput = z.strictObject({
   org: z.string().max(60),
   amount_usd: usdInput,

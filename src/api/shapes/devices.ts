@@ -61,6 +61,7 @@ export const DEVICE_REFUSALS = {
 } as const;
 export type DeviceRefusalCode = keyof typeof DEVICE_REFUSALS;
 
+/** `code` is what the terminal is told (RFC 8628 §3.5, RFC 6749 §5.2). */
 export class DeviceRefusal extends Error {
   constructor(readonly code: DeviceRefusalCode) {
     super(DEVICE_REFUSALS[code]);

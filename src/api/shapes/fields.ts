@@ -65,6 +65,7 @@ export const password = z.string().min(10, "must have at least 10 characters").m
 /** A whole list; `next_cursor` keeps the place of a later page. */
 export const wholeListOf = <Row extends z.ZodType>(row: Row) =>
   z.object({ data: z.array(row), next_cursor: z.null() });
+/** One page of rows. */
 export const listOf = <Row extends z.ZodType>(row: Row) =>
   z.object({ data: z.array(row), next_cursor: z.string().nullable() });
 /** Of every list: where the page starts and how long it may be. */

@@ -2,7 +2,20 @@
 // operators see them.
 import { z } from "zod";
 import { ROLES } from "../../domain/roles.ts";
-import { count, email, line, listOf, page, password, personRef, time, usd, version } from "./fields.ts";
+import {
+  count,
+  email,
+  id,
+  line,
+  listOf,
+  orgId,
+  page,
+  password,
+  personRef,
+  time,
+  usd,
+  version,
+} from "./fields.ts";
 
 const role = z.enum(ROLES);
 const membership = z.object({ org: z.string(), name: z.string(), role });
@@ -73,6 +86,11 @@ export const memberList = listOf(member).extend({ owners: count });
 /** `search`: a part of a name or of an address, or a person's id. */
 export const peopleQuery = z.strictObject({ ...page, search: z.string().max(254).optional() });
 export const changeRoleInput = z.strictObject({ role, version });
+/** A script may leave out the version: then it gives the role whatever it was. */
+export const memberRoleInput = z
+  .strictObject({ org: orgId, member: id, role, version: version.optional() })
+  .meta({ id: "ChangeMemberRole" });
+export const oneMemberInput = z.strictObject({ org: orgId, member: id }).meta({ id: "OneMember" });
 
 export const invitation = z.object({
   id: z.string(),
@@ -84,7 +102,11 @@ export const invitation = z.object({
   state: z.enum(["open", "accepted", "withdrawn", "expired"]),
 });
 export const invitationList = listOf(invitation);
-export const inviteInput = z.strictObject({ email, role });
+const inviteInput = z.strictObject({ email, role });
+export const inviteMemberInput = inviteInput.extend({ org: orgId }).meta({ id: "InviteMember" });
+export const oneInvitationInput = z
+  .strictObject({ org: orgId, invitation: id })
+  .meta({ id: "OneInvitation" });
 /** Null where the gateway sends none. */
 const mailOutcome = z
   .object({ state: z.enum(["sent", "not_sent"]), reason: z.string().nullable() })
@@ -151,3 +173,7 @@ export const resetLink = z.object({
   expires_at: time,
   mail: mailOutcome,
 });
+
+export type MemberJson = z.output<typeof member>;
+export type InvitationJson = z.output<typeof invitation>;
+export type MadeInvitationJson = z.output<typeof createdInvitation>;

@@ -21,6 +21,8 @@ const DELICATE = new Set<Action>([
 /** Somebody whose credential is good, before it is asked what they may do. */
 export interface Identity {
   actor: Actor;
+  /** Whose credential it is: a person's id, or the installation. */
+  person: string;
   /** Null for a management key. */
   signedIn: SignedIn | null;
   /** What they are in the organization, or without one. Throws for an organization that they do not see. */
@@ -43,9 +45,10 @@ export async function admit(identity: Identity | null, asked: Asked): Promise<Ca
     if (who === "anybody") return null;
     throw notSignedIn();
   }
-  const { actor, signedIn } = identity;
-  const known = { actor, ...(signedIn !== null && { signedIn }) };
-  if (who === "anybody" || who === "signed_in") return { ...known, standing: "viewer", allowance: "own" };
+  const { actor, person, signedIn } = identity;
+  const known = { actor, person, ...(signedIn !== null && { signedIn }) };
+  if (who === "anybody" || who === "signed_in")
+    return { ...known, standing: "viewer", standings: ["viewer"], allowance: "own" };
   const organizationId = who === "operate" ? null : asked.organizationId;
   const allowed = (await identity.standings(organizationId)).flatMap((standing) => {
     const found = allowance(standing, who);
@@ -54,7 +57,7 @@ export async function admit(identity: Identity | null, asked: Asked): Promise<Ca
   const best = allowed.find((row) => row.allowance === "all") ?? allowed[0];
   if (best === undefined) throw roleRefusal(who, await identity.holders(organizationId, who));
   if (changes && DELICATE.has(who) && signedIn?.session.fresh === false) throw tooOld();
-  return { ...known, ...best };
+  return { ...known, ...best, standings: allowed.map(({ standing }) => standing) };
 }
 
 /** Whether who was admitted would be again; false also when people cannot be asked right now. */

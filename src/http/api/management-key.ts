@@ -6,7 +6,7 @@ import { bearerOf } from "../../registry/bearer.ts";
 import { parseKey, parseManagementKey } from "../../registry/secret.ts";
 import type { Reader } from "../../ledger/ledger.ts";
 import { authenticateKey } from "../../registry/api-keys.ts";
-import type { ManagementKeyDoor } from "../../registry/management-keys.ts";
+import type { ManagementKeyDoor, ManagementKeyRecord } from "../../registry/management-keys.ts";
 import type { Door } from "./serve.ts";
 
 export interface PrincipalStore extends ManagementKeyDoor {
@@ -15,22 +15,29 @@ export interface PrincipalStore extends ManagementKeyDoor {
 
 export const keyDoor = (store: PrincipalStore): Door => ({
   root: "/admin/v1",
-  identify: async (request, { visitor: { address }, requestId }) => ({
-    actor: { id: await managementKeyOf(store, authorizationOf(request.headers)), address, requestId },
-    signedIn: null,
-    standings: async () => ["operator"],
-    holders: async () => "",
-  }),
+  identify: async (request, { visitor: { address }, requestId }) => {
+    const { id, owner } = await managementKeyOf(store, authorizationOf(request.headers));
+    return {
+      actor: { id, address, requestId },
+      person: owner,
+      signedIn: null,
+      standings: async () => ["operator"],
+      holders: async () => "",
+    };
+  },
 });
 
-/** The id of the management key that calls, for the audit log. Throws 401 or 403. */
-async function managementKeyOf(store: PrincipalStore, authorization: string | null): Promise<string> {
+/** The management key that calls. Throws 401 or 403. */
+async function managementKeyOf(
+  store: PrincipalStore,
+  authorization: string | null,
+): Promise<ManagementKeyRecord> {
   const bearer = bearerOf(authorization);
   const management = parseManagementKey(bearer);
   if (management !== null) {
     const record = await store.authenticateManagementKey(management.id, management.digest);
     if (record === null || record.revokedAtMs !== null) throw unknownKey();
-    return record.id;
+    return record;
   }
   const inference = parseKey(bearer);
   if (inference === null) throw unknownKey();

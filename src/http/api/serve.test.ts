@@ -36,6 +36,7 @@ beforeEach(() => {
     root: "/app/v1",
     identify: async (request) => ({
       actor: { id: request.headers.get("authorization") ?? "" } as Actor,
+      person: "",
       signedIn: null,
       standings: async () => [],
       holders: async () => "nobody",

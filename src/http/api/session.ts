@@ -34,6 +34,7 @@ async function personOf(
   let member = false;
   return {
     actor: { id: signedIn.person.id, ...from },
+    person: signedIn.person.id,
     signedIn,
     standings: async (organizationId) => {
       const standings = await standingsOf(on, signedIn, organizationId);

@@ -27,6 +27,7 @@ interface Move {
   reference: string | null;
 }
 
+/** The moves of one organization in one batch: the balance follows each at once, entries are made at the end. */
 export class AccountPostings {
   private readonly moves: Move[] = [];
   private readonly merged = new Map<EntryKind, Move>();

@@ -28,6 +28,7 @@ export interface BatchContext {
   rateDefaults: RateDefaults;
 }
 
+/** One batch under decision, made anew for each; `close` ends it. */
 export class BatchState {
   readonly changes: Changes = noChanges();
   /** What a request of a place counts for when it comes: the same rows for all of its requests in this batch. */

@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import { Refusal } from "../../domain/refusals.ts";
 import { jobsOnStderr } from "../../lib/jobs.ts";
 import { noChanges } from "../rows.ts";
-import { GroupCommit, type GroupCommitPorts, type Trace, type Writer } from "./group-commit.ts";
+import { GroupCommit, type GroupCommitPorts } from "./group-commit.ts";
+import type { Trace, Writer } from "./writer.ts";
 import { type Committed, UnknownCommit } from "./unknown-commit.ts";
 
 class FakeWriter implements Writer<string, string> {

@@ -6,21 +6,11 @@ import type { Jobs } from "../../lib/jobs.ts";
 import { messageOf } from "../../domain/error-message.ts";
 import { atEndOfTurn, letGoOn } from "../../lib/turn.ts";
 import type { Pulse } from "./pulse.ts";
+import { RankedQueue } from "./ranked-queue.ts";
 import { type Committed, UnknownCommit } from "./unknown-commit.ts";
+import type { Writer } from "./writer.ts";
 
-/** One connection that takes batches. */
-export interface Writer<Operation, Outcome> {
-  /** One transaction, outcomes in the order of the operations. Throws `UnknownCommit`, or what it was rolled back for. */
-  commit(operations: readonly Operation[]): Committed<Outcome>[] | Promise<Committed<Outcome>[]>;
-  /** Whether a transaction of an earlier connection happened; "untold" where it left no trace that could tell. */
-  happened(operations: readonly Operation[], about: UnknownCommit<Outcome>): Trace | Promise<Trace>;
-  /** False while there is only room for what must not be lost. */
-  hasRoom(): boolean;
-  close(): Promise<void>;
-}
-
-export type Trace = "yes" | "no" | "untold";
-
+/** What it is told of the store and of its operations. */
 export interface GroupCommitPorts<Operation, Outcome> {
   /** A connection that takes writes; throws while there is none. `lost` is called when it ends by itself. */
   open(lost: () => void): Promise<Writer<Operation, Outcome>>;
@@ -78,9 +68,9 @@ const REOPEN_AT_MOST_MS = 2_000;
 /** Nobody waits longer for the outcome of an unknown commit. */
 const UNKNOWN_AT_MOST_MS = 3_000;
 
+/** The batches of one connection at a time; opened again for as long as the store is away. */
 export class GroupCommit<Operation, Outcome> {
-  /** One queue per rank. */
-  private readonly queues: Waiting<Operation, Outcome>[][] = [[], [], []];
+  private readonly queue: RankedQueue<Waiting<Operation, Outcome>>;
   private writer: Writer<Operation, Outcome> | null = null;
   private running = false;
   /** The store takes nothing, or only what must not be lost. */
@@ -94,6 +84,7 @@ export class GroupCommit<Operation, Outcome> {
   private readonly atEnd: () => void;
 
   constructor(private readonly ports: GroupCommitPorts<Operation, Outcome>) {
+    this.queue = new RankedQueue(({ operation }) => ports.rank(operation));
     this.atEnd = ports.jobs.guarded("ledger_commit", () => this.run());
   }
 
@@ -121,7 +112,7 @@ export class GroupCommit<Operation, Outcome> {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     const sinceMs = performance.now();
     const waiting = { operation, resolve, reject, refused: false, cut: false, sinceMs };
-    this.queues[this.ports.rank(operation)]?.push(waiting);
+    this.queue.push(waiting);
     this.start();
     return promise;
   }
@@ -139,13 +130,13 @@ export class GroupCommit<Operation, Outcome> {
   private rejectAll(): void {
     const unknown = this.unknown?.batch ?? [];
     this.unknown = null;
-    for (const waiting of [...unknown, ...this.take(Number.MAX_SAFE_INTEGER)]) waiting.reject(overloaded());
+    for (const waiting of [...unknown, ...this.queue.take(Number.MAX_SAFE_INTEGER)])
+      waiting.reject(overloaded());
   }
 
+  /** How many operations wait for a batch. */
   get waiting(): number {
-    let sum = 0;
-    for (const queue of this.queues) sum += queue.length;
-    return sum;
+    return this.queue.length;
   }
 
   /** Runs at the end of this turn: whatever its requests submit joins the batch. */
@@ -159,19 +150,14 @@ export class GroupCommit<Operation, Outcome> {
   private async run(): Promise<void> {
     try {
       const writer = this.writer ?? (await this.opened());
-      if (writer !== null && this.waiting > 0) await this.commit(writer, this.take(OPERATIONS_PER_BATCH));
+      if (writer !== null && this.waiting > 0)
+        await this.commit(writer, this.queue.take(OPERATIONS_PER_BATCH));
       else if (this.away && !this.closed) await this.tryAgainLater();
     } finally {
       this.running = false; // whatever went wrong, the next operation starts it again
     }
     if (this.closed) this.rejectAll();
     else if (this.waiting > 0 || this.away) this.start();
-  }
-
-  private take(atMost: number): Waiting<Operation, Outcome>[] {
-    const batch: Waiting<Operation, Outcome>[] = [];
-    for (const queue of this.queues) batch.push(...queue.splice(0, atMost - batch.length));
-    return batch;
   }
 
   private async commit(
@@ -278,7 +264,7 @@ export class GroupCommit<Operation, Outcome> {
     this.away = true;
     this.writer?.close().catch(() => {}); // gone already, most likely
     this.writer = null;
-    const all = [...batch, ...this.take(Number.MAX_SAFE_INTEGER)];
+    const all = [...batch, ...this.queue.take(Number.MAX_SAFE_INTEGER)];
     this.refuse(all.filter(({ operation }) => !outlives(operation)));
     this.putBack(all.filter(({ operation }) => outlives(operation)));
     const lasting = [...all, ...(this.unknown?.batch ?? [])].filter(({ operation }) => outlives(operation));
@@ -299,8 +285,7 @@ export class GroupCommit<Operation, Outcome> {
   }
 
   private putBack(batch: readonly Waiting<Operation, Outcome>[]): void {
-    for (const one of batch.toReversed())
-      if (!one.refused) this.queues[this.ports.rank(one.operation)]?.unshift(one);
+    this.queue.putBack(batch.filter(({ refused }) => !refused));
   }
 
   private async opened(): Promise<Writer<Operation, Outcome> | null> {

@@ -21,6 +21,7 @@ export interface LedgerPulse {
   since: { took: Histogram; carried: Histogram; waited: Histogram };
 }
 
+/** Figures of the last 1,024 commits of this process; durations in milliseconds. */
 export class Pulse {
   private readonly since: LedgerPulse["since"] = {
     took: new Histogram(SECONDS),

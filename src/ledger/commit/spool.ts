@@ -51,6 +51,7 @@ const HOST = encodeURIComponent(hostname());
 /** Older programs left the host out. */
 const NAME = /^spool-(?:(.+)-)?(\d+)-(\d+)\.jsonl$/;
 
+/** The file of this process, one line a settlement, and what earlier processes left beside it. */
 export class Spool {
   private readonly waiting = new Set<MoneyOperation>();
   private readonly directory: string;

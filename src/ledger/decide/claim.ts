@@ -1,7 +1,7 @@
 // Step 4 of money.md §7: what a caller's idempotency key has come to (§8). A stored answer outranks closed routes,
 // limits and an empty balance; expiry is decided by the clock here, never by whether a sweeper already ran.
+import { sameDigest } from "../../domain/digest.ts";
 import type { Refusal } from "../../domain/refusals.ts";
-import { sameDigest } from "./key.ts";
 import type { Claim } from "../ledger.ts";
 import {
   inQuarantine,

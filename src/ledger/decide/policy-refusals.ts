@@ -7,11 +7,13 @@ import { printTime } from "../../domain/print.ts";
 import { LIMIT_NAMES, type LimitedSpan } from "../key-spans.ts";
 import type { BalanceRow, RouteRow } from "../rows.ts";
 
+/** 401, step 2 of money.md §7: said only to whoever holds the whole key. */
 export const apiKeyRevoked = (): Refusal =>
   new Refusal("api_key_revoked", "This API key was revoked and cannot be restored. Use another key.", {
     headers: { "www-authenticate": "Bearer" },
   });
 
+/** 401, as for a revoked key; the only one of the three that can be taken back. */
 export const apiKeyPaused = (): Refusal =>
   new Refusal(
     "api_key_paused",
@@ -19,6 +21,7 @@ export const apiKeyPaused = (): Refusal =>
     { headers: { "www-authenticate": "Bearer" } },
   );
 
+/** 401, as for a revoked key. */
 export const apiKeyExpired = (expiresAtMs: number): Refusal =>
   new Refusal(
     "api_key_expired",
@@ -26,6 +29,7 @@ export const apiKeyExpired = (expiresAtMs: number): Refusal =>
     { headers: { "www-authenticate": "Bearer" } },
   );
 
+/** 422, step 4 of money.md §7: the fingerprint is another one than that of the first request. */
 export const keyReused = (): Refusal =>
   new Refusal(
     "idempotency_key_reused",
@@ -33,6 +37,7 @@ export const keyReused = (): Refusal =>
     { param: "Idempotency-Key" },
   );
 
+/** 409: the answer has outlived its retention, the claim has not yet (money.md §8). */
 export const keyExpired = (): Refusal =>
   new Refusal(
     "idempotency_key_expired",
@@ -40,6 +45,7 @@ export const keyExpired = (): Refusal =>
     { param: "Idempotency-Key" },
   );
 
+/** 409: released without an answer of its own; its owner died, and nobody can tell whether the provider ran it. */
 export const outcomeUnknown = (requestId: string): Refusal =>
   new Refusal(
     "idempotency_outcome_unknown",
@@ -47,6 +53,7 @@ export const outcomeUnknown = (requestId: string): Refusal =>
     { param: "Idempotency-Key" },
   );
 
+/** 409 while the request waits for an operator: what was held stays held. */
 export const inQuarantine = (requestId: string): Refusal =>
   new Refusal(
     "idempotency_outcome_unknown",
@@ -54,6 +61,7 @@ export const inQuarantine = (requestId: string): Refusal =>
     { param: "Idempotency-Key" },
   );
 
+/** 409 for a claim whose request is not in the store: damage, and no licence to run it again. */
 export const requestMissing = (requestId: string): Refusal =>
   new Refusal(
     "idempotency_outcome_unknown",
@@ -61,6 +69,7 @@ export const requestMissing = (requestId: string): Refusal =>
     { param: "Idempotency-Key" },
   );
 
+/** 409 for a stored answer that does not open, be it under this data key or at all. */
 export const resultUnreadable = (requestId: string): Refusal =>
   new Refusal(
     "idempotency_result_not_retained",
@@ -68,6 +77,7 @@ export const resultUnreadable = (requestId: string): Refusal =>
     { param: "Idempotency-Key" },
   );
 
+/** 409 for a request that was settled and of which no answer is kept. */
 export const resultNotRetained = (requestId: string): Refusal =>
   new Refusal(
     "idempotency_result_not_retained",
@@ -75,6 +85,7 @@ export const resultNotRetained = (requestId: string): Refusal =>
     { param: "Idempotency-Key" },
   );
 
+/** 503, step 5 of money.md §7: by an operator, for every gateway. */
 export const routeDisabled = (route: RouteRow | undefined): Refusal =>
   new Refusal(
     "route_disabled",
@@ -82,6 +93,7 @@ export const routeDisabled = (route: RouteRow | undefined): Refusal =>
     { details: { state: "disabled", release_version: route?.highestVersion ?? null, next_probe_at: null } },
   );
 
+/** 503, step 5 of money.md §7: another version is published by now, or the signed one has run out. */
 export const routeStale = (route: RouteRow | undefined): Refusal =>
   new Refusal(
     "route_release_stale",
@@ -89,6 +101,7 @@ export const routeStale = (route: RouteRow | undefined): Refusal =>
     { details: { state: "stale", release_version: route?.highestVersion ?? null, next_probe_at: null } },
   );
 
+/** 403, step 6 of money.md §7: scopes do not include each other. */
 export function scopeNotPermitted(scope: Tier, model: string): Refusal {
   const text =
     scope === "standard"
@@ -97,6 +110,7 @@ export function scopeNotPermitted(scope: Tier, model: string): Refusal {
   return new Refusal("scope_not_permitted", text);
 }
 
+/** 403, step 6 of money.md §7: names the first ten models that are allowed. */
 export function modelNotAllowed(model: string, allowed: readonly string[]): Refusal {
   const named = allowed.slice(0, NAMED_AT_MOST).map((one) => `\`${one}\``);
   const others = allowed.length > named.length ? ` and ${allowed.length - named.length} more` : "";
@@ -115,18 +129,21 @@ export const outputLowered = (): Refusal =>
     retryAfterMs: 500,
   });
 
+/** 403, step 7 of money.md §7: none is active and names this model. */
 export const entitlementRequired = (model: string): Refusal =>
   new Refusal(
     "research_entitlement_required",
     `The model \`${model}\` needs an active Research Mode entitlement that names it, and this organization holds none. Ask the operator to approve one.`,
   );
 
+/** 403, step 8 of money.md §7: nothing was ever bought. */
 export const paidWorkspaceRequired = (model: string): Refusal =>
   new Refusal(
     "paid_workspace_required",
     `The model \`${model}\` is open to paid workspaces. Buy credits once to use it; granted credits do not count.`,
   );
 
+/** 403, step 10 of money.md §7: of the key's day, week or month, whichever is reached first. */
 export function keyLimitReached({ period, limit, spent, held, resetsAtMs }: LimitedSpan): Refusal {
   const resetsAt = printTime(resetsAtMs);
   return new Refusal(
@@ -144,6 +161,7 @@ export function keyLimitReached({ period, limit, spent, held, resetsAtMs }: Limi
   );
 }
 
+/** 402, step 11 of money.md §7: the hold is above what is available; what is owed is told beside it. */
 export function insufficientCredits(hold: NanoUsd, balance: BalanceRow): Refusal {
   const running = balance.held > 0n ? `, $${formatUsd(balance.held)} more is held by running requests` : "";
   const owed = balance.debt > 0n ? ` and $${formatUsd(balance.debt)} is owed from a disputed payment` : "";

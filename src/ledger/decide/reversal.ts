@@ -6,6 +6,7 @@ import type { AccountPostings } from "../commit/account-postings.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { Ledger, ReversalOutcome } from "../ledger.ts";
 import { type RefundableRow, rowId } from "../rows.ts";
+import { tellReason } from "./reason.ts";
 
 export type Reversal = Parameters<Ledger["reverse"]>[0];
 
@@ -46,6 +47,7 @@ export function decideReversal(batch: BatchState, reversal: Reversal, actor: Act
     before,
     after: printed(postings),
   });
+  tellReason(batch, { ...reversal, atMs }, actor);
   return { kind: "reversed", balance, debt };
 }
 

@@ -5,6 +5,7 @@ import { type NanoUsd, formatUsd } from "../../domain/money.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { Ledger, TopUpOutcome } from "../ledger.ts";
 import { rowId } from "../rows.ts";
+import { tellReason } from "./reason.ts";
 
 export type TopUp = Parameters<Ledger["topUp"]>[0];
 
@@ -36,6 +37,7 @@ export function decideTopUp(batch: BatchState, topUp: TopUp, actor: Actor): TopU
     before: printed(before),
     after: printed(balance),
   });
+  tellReason(batch, { ...topUp, atMs: postings.atMs }, actor);
   return { kind: "credited", balance };
 }
 

@@ -3,7 +3,7 @@ import type { Client } from "pg";
 import type { Clock } from "../../lib/clock.ts";
 import { crashPoint } from "../../lib/crash-point.ts";
 import { wasMisfit, wasRefused } from "../../store/postgres-error.ts";
-import type { Trace } from "../commit/group-commit.ts";
+import type { Trace } from "../commit/writer.ts";
 import { type Committed, UnknownCommit } from "../commit/unknown-commit.ts";
 import type { DatabaseClock } from "../database-clock.ts";
 import { organizationOf } from "../commit/operations.ts";

@@ -13,7 +13,7 @@ const FOREIGN_LATE_MS = 15 * 60_000;
 export interface UnownedPorts {
   /** Numbers of this process. */
   own: readonly number[];
-  /** As `DeadlineClock` tells it. */
+  /** As `SteadyClock` tells it. */
   nowMs: number;
 }
 

@@ -3,6 +3,7 @@
 import type { ClientBase, Pool } from "pg";
 import type { Cell } from "../cell.ts";
 
+/** Whatever statements are asked on: a connection inside its transaction, or the pool. */
 export type Asking = Pick<ClientBase | Pool, "query">;
 
 export interface Statement {
@@ -36,6 +37,7 @@ export interface ByRows {
   one: Statement;
 }
 
+/** Prepares both texts of one statement, under `name` and `name_one`. */
 export const byRows = (name: string, text: (rows: "many" | "one") => string): ByRows => ({
   many: statement(name, text("many")),
   one: statement(`${name}_one`, text("one")),

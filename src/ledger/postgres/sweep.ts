@@ -7,6 +7,7 @@ import { errorKind } from "../../store/postgres-error.ts";
 import { forgetInstances } from "./lease.ts";
 import { type Asking, askOnce } from "./query.ts";
 import { makeMonths } from "./months.ts";
+import { stepsOf } from "../upkeep-steps.ts";
 import { BETWEEN_RUNS_MS, ROWS_PER_RUN, RUNS_BETWEEN_MENDINGS } from "../upkeep-pace.ts";
 
 /** What keeps a month from being made lasts, and each try is a moment in which charges wait. */
@@ -51,16 +52,7 @@ export const refusedByStore = (error: unknown): boolean =>
 /** Sweeps until it is stopped. */
 export function keepSweeping(ports: SweepPorts): Repeating {
   const { jobs, on } = ports;
-  /** Each step by itself: a step that fails keeps none of the others from their work. */
-  const step = async <T>(job: string, work: () => Promise<T>): Promise<T | null> => {
-    if (!ports.ready()) return null;
-    try {
-      return await work();
-    } catch (error) {
-      if (!refusedByStore(error)) jobs.failed(job, error);
-      return null;
-    }
-  };
+  const step = stepsOf({ jobs, ready: () => ports.ready(), isStoreFailure: refusedByStore });
   let runs = 0;
   let monthsAtRun = 0;
   return jobs.every("ledger_sweep", ports.everyMs, async () => {

@@ -68,6 +68,7 @@ export function writesOf(changes: Changes, dataKey: Uint8Array): Question[] {
   return writes;
 }
 
+/** Whether nothing was decided that has to be written: such a batch needs no commit. */
 export const isEmpty = (changes: Changes): boolean =>
   [
     changes.balances,

@@ -4,7 +4,8 @@ import type { Client } from "pg";
 import type { Jobs } from "../../lib/jobs.ts";
 import type { PostgresStore } from "../../store/postgres.ts";
 import { errorKind, wasCutIdle, wasRefused } from "../../store/postgres-error.ts";
-import { GroupCommit, type Writer } from "../commit/group-commit.ts";
+import { GroupCommit } from "../commit/group-commit.ts";
+import type { Writer } from "../commit/writer.ts";
 import type { Pulse } from "../commit/pulse.ts";
 import type { Spool } from "../commit/spool.ts";
 import { decisionRank, organizationOf, survives } from "../commit/operations.ts";
@@ -23,6 +24,7 @@ export interface WriterPoolPorts {
 /** Waiting operations of one writer. */
 const QUEUE = 5_000;
 
+/** A few group commits side by side; operations of one organization always go to the same one. */
 export class WriterPool {
   private readonly writers: GroupCommit<MoneyOperation, MoneyOutcome>[];
 

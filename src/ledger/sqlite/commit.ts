@@ -4,7 +4,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { crashPoint } from "../../lib/crash-point.ts";
 import type { SqliteStore } from "../../store/sqlite.ts";
 import { isDiskFull, isStoreFailure } from "../../store/sqlite-error.ts";
-import type { Trace, Writer } from "../commit/group-commit.ts";
+import type { Trace, Writer } from "../commit/writer.ts";
 import { type Committed, UnknownCommit } from "../commit/unknown-commit.ts";
 import { decide } from "../decide/decide.ts";
 import type { BatchContext } from "../commit/batch-state.ts";

@@ -4,22 +4,19 @@
 import type { Database } from "bun:sqlite";
 import type { Repeating } from "../../lib/every.ts";
 import type { Jobs } from "../../lib/jobs.ts";
+import { type StepPorts, stepsOf } from "../upkeep-steps.ts";
 import { BETWEEN_RUNS_MS, ROWS_PER_RUN, RUNS_BETWEEN_MENDINGS } from "../upkeep-pace.ts";
 
-export interface SweepPorts {
+export interface SweepPorts extends StepPorts {
   jobs: Jobs;
   writer(): Database;
   nowMs(): number;
-  /** False while the store takes no writes. */
-  ready(): boolean;
   /** Ends what is past its deadline and has no owner any more. */
   resolveLate(): Promise<void>;
   /** Sets right how many requests run under a limit. */
   mendLimits(): Promise<unknown>;
   /** Told when a run has ended. */
   swept(nowMs: number): void;
-  /** Whether the store failed: it is tried again with the next run, and has a line of its own. */
-  isStoreFailure(error: unknown): boolean;
   everyMs: number;
 }
 
@@ -39,16 +36,7 @@ function deleteExpired(database: Database, nowMs: number): boolean {
 
 /** Sweeps now and then until it is stopped; waits while the store takes no writes. */
 export function keepSweeping(ports: SweepPorts): Repeating {
-  /** Each step by itself: a step that fails keeps none of the others from their work. */
-  const step = async <T>(job: string, work: () => T | Promise<T>): Promise<T | null> => {
-    if (!ports.ready()) return null;
-    try {
-      return await work();
-    } catch (error) {
-      if (!ports.isStoreFailure(error)) ports.jobs.failed(job, error);
-      return null;
-    }
-  };
+  const step = stepsOf(ports);
   let runs = 0;
   return ports.jobs.every("ledger_sweep", ports.everyMs, async () => {
     await step("ledger_recovery", () => ports.resolveLate());

@@ -20,7 +20,8 @@ const ACCOUNTS: readonly Account[] = [
 /** Cells of `ENTRY`; what they say is checked, not believed. */
 export const entryOf = (cells: readonly Cell[]): EntryRow => ENTRY.row(cells) as EntryRow;
 
-export class ChainAudit {
+/** Fed the entries of one organization, oldest first; reports into `Findings`. */
+export class ChainVerification {
   private readonly sums = Object.fromEntries(ACCOUNTS.map((account) => [account, 0n])) as Record<
     Account,
     bigint

@@ -12,6 +12,7 @@ export interface Violation {
   found: bigint | number | string;
 }
 
+/** Gathers for one report; a violation is told by invariant, place and both numbers, never thrown. */
 export class Findings {
   private readonly checked: Record<string, number> = {};
   private readonly tookMs: Record<string, number> = {};

@@ -12,6 +12,7 @@ const PAGE = 200;
 const PAGE_AFTER = `SELECT route, version, digest, jws, manifest, signed_by, expires_at FROM route_release
   WHERE (route, version) > (?1, ?2) ORDER BY route, version LIMIT ${PAGE}`;
 
+/** I20, page by page over all releases that were ever published; asks the same of both stores. */
 export function* checkReleases(findings: Findings): Query<void> {
   let last: SqlValue[] = ["", 0];
   for (;;) {

@@ -131,6 +131,7 @@ function recomputed(input: Parameters<typeof chargeOf>[0]): Charge | null {
   }
 }
 
+/** I4, I11 and I13: its month, its deadline as of `nowMs`, and that no attempt began before its admission. */
 export function checkTimes(findings: Findings, request: RequestToVerify, nowMs: number): void {
   const { organizationId, requestId, admittedAtMs, deadlineAtMs } = request;
   const about = { organizationId, requestId };

@@ -3,6 +3,7 @@ import { type ContentPart, isInlineImage, type Message } from "../../domain/chat
 import { type Markable, markEnd, markOf } from "./cache-marks.ts";
 import { pdfBytes } from "../../domain/inline-pdf.ts";
 import { plainName } from "../call-ids.ts";
+import { textBlocksOf } from "../text-blocks.ts";
 import { argumentsOf, type Blocks, inOrder, type AlternatingTurns, turnsOf } from "../turns.ts";
 import { returnedBlocks, type ThinkingBlock } from "./kept-thinking.ts";
 
@@ -72,21 +73,9 @@ const ROLES: Partial<Record<Block["type"], "thought" | "call" | "result">> = {
   tool_result: "result",
 };
 
-/** No block without text: the vendor refuses it. */
-const textBlock = (text: string, mark: Markable = {}): TextBlock[] =>
-  text.trim() === "" ? [] : [{ type: "text", text, ...mark }];
+const textBlock = (text: string, mark: Markable): TextBlock => ({ type: "text", text, ...mark });
 
-function textBlocks(content: Message["content"]): TextBlock[] {
-  if (content === null) return [];
-  if (typeof content === "string") return textBlock(content);
-  return content.flatMap((part) =>
-    part.type === "text"
-      ? textBlock(part.text, markOf(part))
-      : part.type === "refusal"
-        ? textBlock(part.refusal)
-        : [],
-  );
-}
+const textBlocks = (content: Message["content"]): TextBlock[] => textBlocksOf(content, textBlock);
 
 /** The word of whoever runs the conversation, in the middle of it. */
 function placedSystem(content: Message["content"]): Block[] {

@@ -28,6 +28,7 @@ const PATH = /^([a-z_]+)(?:\.([\w-]{1,64}))?(?:\.[\w-]{1,64}){0,8}: /;
 /** What a refusing reply's body says; nothing where it is none of this shape. */
 export const readClaudeError = (text: string): UpstreamError => claudeError(readJson(text));
 
+/** `body`: parsed, of whatever shape; a front in the way may have written it. */
 export function claudeError(body: unknown): UpstreamError {
   const told = errorOf(body); // Google's and Azure's fronts speak as they do elsewhere
   const error = isJsonObject(body) && isJsonObject(body["error"]) ? body["error"] : {};

@@ -47,6 +47,9 @@ interface Open {
 /** What a model says to a tool goes on as it was said. */
 const EXACT = ["input"];
 
+/**
+ * Of one answer, streamed or whole. Throws `Failure` for what no client could be told, and for what grows without end.
+ */
 export class ClaudeReader implements AnswerReader<string> {
   /** The upstream's own id of the answer, once it said one. */
   id: string | null = null;

@@ -178,6 +178,7 @@ export function printEnd(thoughts: Thoughts, ceiling: number): string {
   return `,"max_tokens":${ceiling}${thinking === null ? "" : `,"thinking":${JSON.stringify(thinking)}`}}`;
 }
 
+/** How long the end can get at most, UTF-8 bytes: the quote counts them before the ceiling is known. */
 export const bytesOfEnd = (thoughts: Thoughts): number => printEnd(thoughts, Number.MAX_SAFE_INTEGER).length;
 
 /** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else of them does. */

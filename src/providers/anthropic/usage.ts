@@ -13,6 +13,7 @@ const WITHIN: readonly [member: string, figure: string][] = [
   ["output_tokens_details", "thinking_tokens"],
 ];
 
+/** Of one answer: told again and again, each time what is known by then. */
 export class ClaudeUsage {
   private readonly told: Record<string, unknown> = {};
 

@@ -34,6 +34,7 @@ interface OpenReasoning {
   redacted: string;
 }
 
+/** Of one answer, streamed or whole. */
 export class ConverseReader implements AnswerReader<BedrockEvent> {
   /** Told in a header only. */
   readonly id = null;

@@ -21,6 +21,7 @@ const HEADERS_MAX = 128 * 1024;
 
 type Named = Record<string, string>;
 
+/** Of one reply; after a `Failure` it gives nothing more. */
 export class BedrockEvents implements Framing<BedrockEvent> {
   /** Bytes of the message that has not ended: `length` of them, in room that grows by doubling. */
   private kept = Buffer.alloc(0);

@@ -41,6 +41,7 @@ interface Asked {
   forced: boolean;
 }
 
+/** `mode` null: the caller said nothing of it; `fields` are for `additionalModelRequestFields`, null for none. */
 export function reasoningFor({ upstreamModel, family, mode, lost, forced }: Asked): Reasoning {
   if (family === "claude") return ofClaude(contractOf(upstreamModel), { mode, lost, forced });
   const on = mode !== null && mode !== "none" && family !== "none";

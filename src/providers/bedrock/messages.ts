@@ -5,6 +5,7 @@ import { refuse } from "../../domain/read-value.ts";
 import { type Markable, markEnd, markOf } from "../anthropic/cache-marks.ts";
 import { documentOf, type DocumentBlock, namedApart } from "./documents.ts";
 import { plainName } from "../call-ids.ts";
+import { textBlocksOf } from "../text-blocks.ts";
 import {
   argumentsOf,
   type Blocks,
@@ -139,20 +140,9 @@ const reasoningBlock = (block: ReasoningBlock): ConverseBlock => ({
   reasoningContent: "redacted" in block ? { redactedContent: block.redacted } : { reasoningText: block },
 });
 
-const textBlock = (text: string, mark: Markable = {}): TextBlock[] =>
-  text.trim() === "" ? [] : [{ text, ...mark }];
+const textBlock = (text: string, mark: Markable): TextBlock => ({ text, ...mark });
 
-function textBlocks(content: Message["content"]): TextBlock[] {
-  if (content === null) return [];
-  if (typeof content === "string") return textBlock(content);
-  return content.flatMap((part) =>
-    part.type === "text"
-      ? textBlock(part.text, markOf(part))
-      : part.type === "refusal"
-        ? textBlock(part.refusal)
-        : [],
-  );
-}
+const textBlocks = (content: Message["content"]): TextBlock[] => textBlocksOf(content, textBlock);
 
 const userBlocks = (content: Message["content"]): ConverseBlock[] =>
   Array.isArray(content) ? content.flatMap(userBlock) : textBlocks(content);

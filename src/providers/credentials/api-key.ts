@@ -32,5 +32,6 @@ export const apiKeyCredentials = ({ header, needed }: { header: KeyHeader; neede
     },
   });
 
+/** As a bearer token in `authorization`, as it stands in any other header. */
 export const keyHeader = (header: KeyHeader, key: string): Record<string, string> =>
   header === "authorization" ? { authorization: `Bearer ${key}` } : { [header]: key };

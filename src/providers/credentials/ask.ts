@@ -16,6 +16,7 @@ export interface Lender {
   ms: number;
 }
 
+/** `ms`: for the whole exchange, from now on; `who` is named in what it refuses with. */
 export const lender = (who: string, ms: number): Lender => ({ who, signal: AbortSignal.timeout(ms), ms });
 
 interface Asked {

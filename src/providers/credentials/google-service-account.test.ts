@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { generateKeyPairSync } from "node:crypto";
 import { jwtVerify } from "jose";
 import { reads } from "../../../test/support/wait.ts";
-import { Failure } from "../failure.ts";
+import type { Failure } from "../failure.ts";
 import { failureOf } from "../openai/openai.fixtures.ts";
 import {
   complaintOf,

@@ -8,6 +8,7 @@ const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const CLAIM_SECONDS = 3600;
 
+/** `renewalMs`: how long a token may take to come; left out, as long as any other proof. */
 export class GoogleServiceAccount extends OAuthToken {
   constructor(key: ServiceAccountKey, renewalMs?: number) {
     super(async () => {

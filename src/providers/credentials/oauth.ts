@@ -22,6 +22,7 @@ export interface TokenQuestion {
   secrets: readonly string[];
 }
 
+/** `question` is made anew for each token: claims run out, too. `renewalMs`: how long one may take to come. */
 export class OAuthToken {
   private readonly bearer: Renewed<Record<string, string>>;
 

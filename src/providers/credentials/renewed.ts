@@ -28,6 +28,7 @@ interface Kept<T> {
   endMs: number;
 }
 
+/** While it is good, it is there without a promise; a failure is told to all who wait, and remembered for a moment. */
 export class Renewed<T> {
   private kept: Kept<T> | null = null;
   private renewing: Promise<Kept<T>> | null = null;

@@ -37,6 +37,7 @@ interface Choice {
   finish: FinishReason | null;
 }
 
+/** Of one answer, streamed or whole. */
 export class GeminiReader implements AnswerReader<string> {
   private readonly choices = new Map<number, Choice>();
   private finished = 0;

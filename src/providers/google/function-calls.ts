@@ -12,6 +12,7 @@ import { keptSignature, signatureOf } from "./signatures.ts";
 /** Of the signatures of all calls; beyond it they are not kept, and the next turn says that there is none. */
 const GIVEN_CHARACTERS_MAX = 4 * 1024 * 1024;
 
+/** Of one choice; throws `Failure` for a call without a name and for arguments that make no JSON. */
 export class FunctionCalls {
   private begun = 0;
   private readonly bound = new KeptBound(GIVEN_CHARACTERS_MAX, GIVEN_CHARACTERS_MAX);

@@ -29,6 +29,7 @@ const BUDGETED: readonly [RegExp, Thinking][] = [
   [/gemini-([01]|2)(\.|-|$)/, { kind: "budget", least: 1, most: 24_576, off: true }],
 ];
 
+/** By the name that goes upstream, without any account of it. */
 export function geminiModel(name: string): GeminiModel {
   const budgeted = BUDGETED.find(([pattern]) => pattern.test(name));
   if (budgeted !== undefined) return { thinking: budgeted[1], signed: false };

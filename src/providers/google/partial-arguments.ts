@@ -18,6 +18,7 @@ interface Open {
 const STEP = /\.([\p{L}\p{N}_$-]+)|\[(\d{1,6})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/guy;
 const DEPTH_MAX = 64;
 
+/** Of one call; what it has given so far is the beginning of a JSON object. */
 export class PartialArguments {
   private readonly open: Open[] = [{ list: false, names: new Set(), length: 0 }];
   private path: Step[] = [];

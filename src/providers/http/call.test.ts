@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { type FailureCause, Failure } from "../failure.ts";
+import type { Failure, FailureCause } from "../failure.ts";
 import {
   chatRequest,
   collect,

@@ -34,6 +34,7 @@ interface Progress {
   goesOn: boolean;
 }
 
+/** Parts of each network read together. Throws `Failure`; the reply is let go of however it ends. */
 export async function* readParts<Event>(
   reply: Response,
   reading: Reading<Event>,

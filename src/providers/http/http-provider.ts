@@ -24,6 +24,7 @@ export interface ProviderAddress {
   traceparent?: boolean;
 }
 
+/** One for each configured provider; it holds no connection, only what it heard of its host. */
 export function httpProvider<Event>(upstream: ProviderAddress, codec: Codec<Event>): Provider {
   const line: Line<Event> = {
     ...upstream,

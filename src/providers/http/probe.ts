@@ -41,6 +41,7 @@ async function shakeHands(host: Host): Promise<void> {
   await promise;
 }
 
+/** Of one host; many calls at once share one probe. */
 export class ConnectProbe {
   private heardAtMs = Number.NEGATIVE_INFINITY;
   /** TLS worked there the last time, so that its port is all there is to ask for. */

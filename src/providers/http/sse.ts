@@ -6,6 +6,7 @@ import { readJson } from "./json.ts";
 
 /** One event may hold at most this many characters in this many lines, whatever the lines say. */
 export const EVENT_CHARACTERS_MAX = 8 * 1024 * 1024;
+/** Lines of one event at most. */
 export const EVENT_LINES_MAX = 65_536;
 
 const GOES_ON = { stream: true };

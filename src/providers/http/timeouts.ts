@@ -22,6 +22,7 @@ const CATCH_UPS_MAX = 4;
 
 const OPEN = { finishMs: null, usageMs: null };
 
+/** Of one call; all durations in milliseconds, on the monotonic clock. */
 export class CallTimeouts {
   private readonly controller = new AbortController();
   private readonly startedAtMs = performance.now();

@@ -8,6 +8,7 @@ export const ANNOTATIONS_MAX = 256;
 /** Of all their addresses and titles together, UTF-16 units. */
 export const ANNOTATION_CHARACTERS_MAX = 65_536;
 
+/** Of one choice. */
 export class Annotations {
   /** By its text: some upstreams repeat all of them on every chunk. */
   private readonly found = new Map<string, UrlCitation>();

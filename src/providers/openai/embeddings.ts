@@ -13,6 +13,7 @@ import { vectorsIn } from "./vectors.ts";
 
 type Call = Pick<CallDraft["request"], "native">;
 
+/** Whether a call is of this shape, and not a chat. */
 export const asksForVectors = ({ native }: Call): boolean => native?.shape === "openai-embeddings";
 
 /** One upstream call: the caller's fields in their order, with this upstream's name of the model and no one's of a user. */

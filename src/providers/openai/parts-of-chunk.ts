@@ -25,6 +25,7 @@ export interface ReaderOptions {
   family: string;
 }
 
+/** Of one answer, streamed or whole. */
 export class ChunkReader implements AnswerReader<string> {
   /** By choice; most answers have neither. */
   private tools: Map<number, ToolCalls> | null = null;

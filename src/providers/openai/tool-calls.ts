@@ -25,6 +25,7 @@ interface Call {
 /** Where they say them as an object, its numbers go on as they were written. */
 export const EXACT = ["arguments"];
 
+/** Of one choice; throws `Failure` for more calls, or larger ones, than an answer may have. */
 export class ToolCalls {
   private readonly calls: Call[] = [];
   private readonly byIndex = new Map<number, Call>();

@@ -32,6 +32,7 @@ interface Own {
   dialect: Dialect;
 }
 
+/** The kind behind a row of `vendors.ts`. */
 export function chatKind(vendor: ChatVendor): ProviderKind {
   const { name, title, description, baseUrl, addressExample, probePath, credentials, dialect } = vendor;
   const kind: ProviderKind<Own> = {

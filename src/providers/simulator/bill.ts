@@ -22,6 +22,7 @@ export interface BilledCall {
 
 const CALLS_KEPT = 200_000;
 
+/** The newest 100,000 calls at least. */
 export class ProviderBill {
   private list: { call: BilledCall; startedAtMs: number }[] = [];
 
@@ -53,6 +54,7 @@ export class ProviderBill {
   }
 }
 
+/** One call as it runs: told what it used, and once how it ended. */
 export class OpenCall {
   constructor(private readonly entry: { call: BilledCall; startedAtMs: number }) {}
 

@@ -12,6 +12,7 @@ const LITERAL = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,3}))?$/;
 const EXPONENT_MAX = 40;
 const PLACES = 9;
 
+/** `digits` × 10^-`scale`. */
 export const exactly = (digits: bigint, scale = 0): Decimal => ({ digits, scale });
 
 /** Reads the literal of a JSON number or a decimal string; null for a sign, NaN, or an exponent beyond ±40. */
@@ -28,6 +29,7 @@ export const isZero = ({ digits }: Decimal): boolean => digits === 0n;
 export const product = (a: Decimal, b: Decimal): Decimal => exactly(a.digits * b.digits, a.scale + b.scale);
 /** Times 10^`power`. */
 export const shifted = ({ digits, scale }: Decimal, power: number): Decimal => exactly(digits, scale - power);
+/** From the price of one token. */
 export const perMillion = (perToken: Decimal): Decimal => shifted(perToken, 6);
 
 /** Below 0, 0 or above 0, as `a` is less than, equal to or more than `b`. */
@@ -36,6 +38,7 @@ export function compareDecimals(a: Decimal, b: Decimal): number {
   return left === right ? 0 : left < right ? -1 : 1;
 }
 
+/** The second where both are equal or it is more. */
 export const larger = (a: Decimal, b: Decimal): Decimal => (compareDecimals(a, b) < 0 ? b : a);
 
 /** Both as whole numbers of the same unit. */

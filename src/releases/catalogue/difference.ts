@@ -14,6 +14,7 @@ export type LiveRelease = Pick<Listed, "reasoning"> & {
   [Field in Exclude<keyof Listed, "reasoning">]: NonNullable<Listed[Field]>;
 };
 
+/** Whether its stored manifest has a price that can be read; a damaged one has none. */
 export const isReadable = (release: Listed): release is LiveRelease => release.price !== null;
 
 /** A price with how many times the table's it is today. */

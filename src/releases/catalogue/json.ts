@@ -27,6 +27,7 @@ export function readTableJson(text: string, name: string): Json {
   }
 }
 
+/** An object of the table: no list, no number, and none whose names stand twice. */
 export const isMembered = (value: Json): value is Members =>
   typeof value === "object" &&
   value !== null &&
@@ -38,10 +39,14 @@ export const isMembered = (value: Json): value is Members =>
 export const memberOf = (of: Json, name: string): Json =>
   isMembered(of) && Object.hasOwn(of, name) ? of[name] : undefined;
 
+/** None of anything but an object. */
 export const membersOf = (value: Json): [string, Json][] => (isMembered(value) ? Object.entries(value) : []);
+/** None of anything but a list. */
 export const itemsOf = (value: Json): readonly Json[] => (Array.isArray(value) ? value : []);
+/** The texts in a list; whatever else is in it is passed over. */
 export const stringsOf = (value: Json): string[] =>
   itemsOf(value).filter((one): one is string => typeof one === "string");
+/** Null for anything but a text. */
 export const stringOf = (value: Json): string | null => (typeof value === "string" ? value : null);
 
 /** Null for anything but a number that is 0 or more and finite. */

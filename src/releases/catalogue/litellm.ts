@@ -56,6 +56,7 @@ const USUAL_EFFORTS = new Set(["low", "medium", "high"]);
 export const isLiteLlm = (table: Json): boolean =>
   membersOf(table).some(([, row]) => stringOf(memberOf(row, "litellm_provider")) !== null);
 
+/** Its chat models; a row that cannot be read is told by its name and keeps none of the others out. */
 export function readLiteLlm(table: Json): TableReading {
   const found = new Entries();
   for (const [name, row] of membersOf(table)) {

@@ -49,6 +49,7 @@ const OLD_TIER = 200_000;
 export const isModelsDev = (table: Json): boolean =>
   membersOf(table).some(([, provider]) => membersOf(memberOf(provider, "models")).length > 0);
 
+/** Its models that write text; a row that cannot be read is told by its name and keeps none of the others out. */
 export function readModelsDev(table: Json): TableReading {
   const found = new Entries();
   for (const [id, provider] of membersOf(table)) {

@@ -17,6 +17,7 @@ import { isMembered, type Json, itemsOf, memberOf, membersOf, shown, stringOf, s
 /** Whether this is a table of this format. */
 export const isSnapshot = (table: Json): boolean => Array.isArray(memberOf(table, "models"));
 
+/** Read like any other table: it might have been edited. */
 export function readSnapshot(table: Json): TableReading {
   const found = new Entries();
   for (const row of itemsOf(memberOf(table, "models"))) {

@@ -7,6 +7,7 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]|[^\s"{}[\],]+/gs;
 class Twice {}
 const TWICE = new Twice();
 
+/** Whether this stands for a member whose name the table has twice. */
 export const isTwice = (value: unknown): boolean => value instanceof Twice;
 
 /** Where the object or array of one level is: the name of its member, or the number of its item. */

@@ -84,6 +84,7 @@ export const MIGRATIONS: Readonly<Record<Dialect, readonly Migration[]>> = {
 /** The schema that this program knows: both stores come to the same. */
 export const NEWEST_SCHEMA = MIGRATIONS.sqlite.at(-1)?.version ?? 0;
 
+/** SHA-256 of its text, hex: that it was not edited since it ran. */
 export const checksumOf = ({ sql }: Migration): string => createHash("sha256").update(sql).digest("hex");
 
 /**

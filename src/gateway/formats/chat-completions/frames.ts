@@ -20,6 +20,7 @@ export interface FrameWords {
   finish(choice: number, reason: FinishReason | null): string;
 }
 
+/** Of one stream; `words` tells the surfaces apart, the order is the same for both. */
 export class Frames implements StreamPrinter {
   private readonly requestId: string;
   private readonly head: string;

@@ -48,9 +48,11 @@ function parseParts(value: unknown, role: Role, at: Place): ContentPart[] {
   return value.map((part: unknown, index) => parsePart(part, role, { parent: parts, step: index }));
 }
 
+/** Token ids in the place of text; an empty list is none. */
 export const isArrayOfIntegers = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every((item) => Number.isInteger(item));
 
+/** 400 `raw_token_ids_not_allowed`: what was counted and screened must be text. */
 export const rawTokenIds = (at: Place, step: string): Refusal =>
   refuse("raw_token_ids_not_allowed", at, step, "holds token ids, which are not accepted. Send text.");
 

@@ -13,6 +13,7 @@ function ofPrompt(refusal: Refusal): Refusal {
   });
 }
 
+/** JSON text of the body; `gateway` is JSON text too, null where the key was not good. */
 export const printCompletionError = (refusal: Refusal, requestId: string, gateway: string | null): string =>
   // A field that is none here is one that the caller wrote.
   printError(refusal.code === "unknown_parameter" ? refusal : ofPrompt(refusal), requestId, gateway);

@@ -14,7 +14,7 @@ import {
   refuse,
   requireRange,
 } from "../../../domain/read-value.ts";
-import { Refusal } from "../../../domain/refusals.ts";
+import type { Refusal } from "../../../domain/refusals.ts";
 import { objectBody, requireFields, unknownField } from "../../../domain/request-body.ts";
 import { parseModel } from "../chat-completions/parse-plain-fields.ts";
 import { REFUSED_FIELDS, saysNothing } from "../chat-completions/refused-fields.ts";

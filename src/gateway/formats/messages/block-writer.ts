@@ -11,6 +11,7 @@ type CallPart = Extract<ShownPart, { type: "tool_call" }>;
 
 type Open = { type: "text" | "thinking" } | { type: "tool_use"; call: number; json: string };
 
+/** Of one message. Every method answers the events to send now, which may be none. */
 export class BlockWriter {
   private index = -1;
   private open: Open | null = null;

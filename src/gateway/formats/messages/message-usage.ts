@@ -1,6 +1,7 @@
 // `usage` in the vendor's words: what was read from caches and written to them stands beside `input_tokens`, not inside.
 import type { TokenUsage } from "../../../ledger/records.ts";
 
+/** Tokens as whole numbers; a class that nobody told of is left out, except for the four that clients read. */
 export function usageOfMessage(usage: TokenUsage): Record<string, unknown> {
   const { promptTokens, completionTokens, reasoningTokens } = usage;
   const read = usage.cachedTokens ?? 0;

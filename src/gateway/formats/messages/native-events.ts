@@ -19,6 +19,7 @@ const BEGUN_BY: Record<string, object> = {
 /** Of all that is told of its end: as much as one event may say. */
 const LAST_CHARACTERS_MAX = 8 * 1024 * 1024;
 
+/** Of one stream; bounded in what it keeps, whatever the upstream tells. */
 export class NativeEvents {
   /** Its last words, which wait for ours. */
   last: JsonObject | null = null;

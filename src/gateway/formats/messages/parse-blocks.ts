@@ -72,6 +72,7 @@ function partsOf(block: JsonObject, at: At, open: readonly string[]): ReadablePa
   }
 }
 
+/** A text block, with its cache mark; throws `Refusal` with the place in `param`. */
 export const textPart = (block: JsonObject, at: At): ReadablePart => ({
   type: "text",
   text: readString(block["text"], at, "text"),

@@ -6,12 +6,23 @@ import { wireJson, wireLine } from "../../../domain/wire-json.ts";
 import type { NativeEvent } from "../../../providers/provider.ts";
 import { printNamedEvent } from "../../event-stream.ts";
 
+/** Prints the events of one stream in their order. */
 export class EventLine {
-  /** `place`: of the next one. */
+  /** `numbered`: each with the number that a reader goes on after. `place`: of the next one. */
   constructor(
     private readonly numbered: boolean,
     private place = 0,
   ) {}
+
+  /** Of a keyed stream that others began: goes on at this place. */
+  static resumedAt(place: number): EventLine {
+    return new EventLine(true, place);
+  }
+
+  /** For events that nobody is sent. */
+  static unsent(): EventLine {
+    return new EventLine(false);
+  }
 
   /** `members` is JSON text, without its braces. */
   print(name: string, members: string): string {

@@ -23,7 +23,7 @@ export function printResponseInterrupted(
     if (event === "response.created") stream.told = responseIn(told);
     else stream.output.again({ event, data, told });
   }
-  const line = new EventLine(true, number - 1);
+  const line = EventLine.resumedAt(number - 1);
   const events = stream.output.closeAll(line, "incomplete");
   const figures = { usage: "null", gateway };
   const failed = { status: "failed", error: printFailure(refusal) } as const;

@@ -71,6 +71,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   custom_tool_call: "ctc",
 };
 
+/** By place, by id and in the order of the output: upstreams name an item by any of these. */
 export class NativeItems {
   private readonly byPlace = new Map<unknown, NativeItem>();
   private readonly byId = new Map<unknown, NativeItem>();

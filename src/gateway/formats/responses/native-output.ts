@@ -92,7 +92,7 @@ export class NativeOutput {
   again(native: NativeEvent): void {
     const { event, told } = native;
     const known = event === "response.output_item.added" || this.items.find(told) !== null;
-    if (known || told.output_index === undefined) this.pass(native, new EventLine(false));
+    if (known || told.output_index === undefined) this.pass(native, EventLine.unsent());
   }
 
   /** The events that close what is still open. */

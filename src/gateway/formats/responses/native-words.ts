@@ -20,6 +20,7 @@ export const [TEXT] = WORDS as readonly [Words];
 export const WORD_DELTAS: ReadonlyMap<string, Words> = new Map(
   WORDS.map((one) => [`${one.event}.delta`, one]),
 );
+/** By the event that says a text as a whole. */
 export const WORD_ENDS: ReadonlyMap<string, Words> = new Map(WORDS.map((one) => [`${one.event}.done`, one]));
 const BY_PART = new Map<unknown, Words>(WORDS.map((one) => [one.part, one]));
 
@@ -45,12 +46,15 @@ export function partWords(part: unknown, event: string): Words | null {
 
 const isSummary = ({ part }: Words): boolean => part === "summary_text";
 
+/** The event that begins a part of this kind. */
 export const partAdded = (words: Words): string =>
   isSummary(words) ? "response.reasoning_summary_part.added" : "response.content_part.added";
 
+/** The event that ends one. */
 export const partDone = (words: Words): string =>
   isSummary(words) ? "response.reasoning_summary_part.done" : "response.content_part.done";
 
+/** Where an item keeps its parts of this kind: summaries apart from content. */
 export const piecesOf = (item: NativeItem, words: Words): NativePieces =>
   isSummary(words) ? item.summary : item.content;
 
@@ -69,9 +73,11 @@ export const whereIs = (item: NativeItem, words: Words, { place }: NativePiece):
 export const printWhere = (item: NativeItem, words: Words, piece: NativePiece): string =>
   `${printItem(item)},${printPlace(words, piece)}`;
 
+/** Members that name the item, as JSON text without braces. */
 export const printItem = ({ id, index }: NativeItem): string =>
   `"item_id":${wireJson(id)},"output_index":${index}`;
 
+/** The member that says which part of the item, as JSON text. */
 export const printPlace = (words: Words, { place }: NativePiece): string =>
   `"${isSummary(words) ? "summary_index" : "content_index"}":${place}`;
 

@@ -29,12 +29,15 @@ const added = (line: EventLine, { index }: ItemPlace, item: string): string =>
 const done = (line: EventLine, { index }: ItemPlace, item: string): string =>
   line.print("response.output_item.done", `"output_index":${index},"item":${item}`);
 
+/** A message item; `content` is JSON text without its brackets. */
 export const printSpoken = (id: string, status: ItemStatus | "in_progress", content: string): string =>
   `{"id":"${id}","type":"message","status":"${status}","role":"assistant","content":[${content}]}`;
 
+/** A part of a message; `logprobs` is JSON text without its brackets. */
 export const printText = (text: string, logprobs: string, annotations: readonly UrlCitation[]): string =>
   `{"type":"output_text","annotations":${printAnnotations(annotations)},"logprobs":[${logprobs}],"text":${wireJson(text)}}`;
 
+/** A part in which the model refused. */
 export const printRefused = (text: string): string => `{"type":"refusal","refusal":${wireJson(text)}}`;
 
 const printAnnotations = (annotations: readonly UrlCitation[]): string =>
@@ -67,6 +70,7 @@ interface TextPart {
   closed: string | null;
 }
 
+/** What is said, part after part: text and refusal may take turns. */
 export class MessageItem implements OutputItem {
   whole: string | null = null;
   readonly index: number;
@@ -151,6 +155,7 @@ export class MessageItem implements OutputItem {
 
 const sealed = (state: string | null): string => (state === null ? "" : `,"encrypted_content":"${state}"`);
 
+/** A reasoning item; `state`: what was sealed into it, null for none. */
 export const printThought = (id: string, text: string | null, state: string | null): string =>
   `{"id":"${id}","type":"reasoning","summary":[${text === null ? "" : summaryOf(text)}]${sealed(state)}}`;
 

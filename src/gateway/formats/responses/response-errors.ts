@@ -36,6 +36,9 @@ function inOurWords(refusal: Refusal): Refusal {
   return new Refusal(code, translated(message), told);
 }
 
+/**
+ * JSON text of the body of an answer that is not streamed; `gateway` is JSON text too, null where the key was not good.
+ */
 export const printResponseError = (refusal: Refusal, requestId: string, gateway: string | null): string =>
   printError(inOurWords(refusal), requestId, gateway);
 

@@ -37,6 +37,7 @@ export interface ResponseDraft {
   untranslated: string[];
 }
 
+/** Before any field was read; `request` is written into. */
 export const emptyDraft = (request: ChatRequest): ResponseDraft => ({
   request,
   input: { messages: [], dropped: [], ignored: new Set() },

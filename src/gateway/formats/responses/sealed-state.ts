@@ -13,6 +13,7 @@ export interface CarriedState {
   extra: Record<string, unknown>;
 }
 
+/** As text of the alphabet of base64url, behind our mark: it is not secret, and not proof of anything. */
 export const sealState = (state: CarriedState): string => printSealed(MARK, state);
 
 /** Null for what was not sealed here: another gateway's, a provider's own, or a damaged one. */

@@ -5,6 +5,7 @@ import type { ChatRequest } from "../../../domain/chat-request.ts";
 /** Chosen here, or sent as a hash. */
 const CHANGED = new Set(["model", "stream", "store", "user", "safety_identifier", "prompt_cache_key"]);
 
+/** By a provider's name: the place in the caller's body, by which a refusal of the provider is told. */
 export function sentFieldsOf(request: ChatRequest): ReadonlyMap<string, string> {
   const sent = new Map([
     ["system", typeof request.native?.body["instructions"] === "string" ? "instructions" : "input"],

@@ -1,7 +1,7 @@
 // Reads balances, entries, requests and stored answers of a PostgreSQL store for its verification: page after page, in one
 // snapshot, so that memory stays small whatever the store holds (money.md §5).
 import type { Release } from "../../../domain/release.ts";
-import { ChainAudit, entryOf } from "../chain.ts";
+import { ChainVerification, entryOf } from "../chain.ts";
 import { checkAnswer, checkCharge, requestToVerify, checkTimes } from "../requests.ts";
 import type { Findings } from "../findings.ts";
 import { bytes, type Cell, money, text } from "../../cell.ts";
@@ -17,6 +17,7 @@ const PAGE = 1000;
 /** Answers may be as large as 8 MiB. */
 const ANSWERS = 20;
 
+/** I1, I2, I5 and I12, organization by organization. */
 export async function checkChains(on: Asking, findings: Findings): Promise<void> {
   const balances = await askOnce(
     on,
@@ -27,7 +28,7 @@ export async function checkChains(on: Asking, findings: Findings): Promise<void>
 
 async function checkOrganization(on: Asking, balance: BalanceRow, findings: Findings): Promise<void> {
   const { organizationId } = balance;
-  const chain = new ChainAudit(organizationId, findings);
+  const chain = new ChainVerification(organizationId, findings);
   for (let after = 0, page: Cell[][] | null = null; page === null || page.length === PAGE; ) {
     page = await askOnce(
       on,
@@ -44,6 +45,7 @@ async function checkOrganization(on: Asking, balance: BalanceRow, findings: Find
   chain.end(balance);
 }
 
+/** I4, I7 to I9, I11 and I13 of every request, then the stored answers. */
 export async function checkRequests(
   on: Asking,
   findings: Findings,

@@ -4,9 +4,10 @@ import type { Cell } from "../../cell.ts";
 import { selected } from "../../column-loads.ts";
 import { ENTRY, LOAD } from "../../columns.ts";
 import type { BalanceRow } from "../../rows.ts";
-import { ChainAudit, entryOf } from "../chain.ts";
+import { ChainVerification, entryOf } from "../chain.ts";
 import type { Findings } from "../findings.ts";
 
+/** I1, I2, I5 and I12, organization by organization. */
 export function checkChains(database: Database, findings: Findings): void {
   const balances = database
     .query(`SELECT ${selected(LOAD.balance, "b")} FROM org_balance b ORDER BY b.org_id`)
@@ -15,7 +16,7 @@ export function checkChains(database: Database, findings: Findings): void {
 }
 
 function checkOrganization(database: Database, balance: BalanceRow, findings: Findings): void {
-  const chain = new ChainAudit(balance.organizationId, findings);
+  const chain = new ChainVerification(balance.organizationId, findings);
   const rows = database
     .query(
       `SELECT ${selected(ENTRY, "e")} FROM ledger_entry e WHERE e.org_id = ?1 AND e.slot = 0 ORDER BY e.version`,

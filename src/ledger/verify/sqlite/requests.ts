@@ -9,15 +9,11 @@ import { TO_VERIFY } from "../../columns.ts";
 import { runOnSqlite } from "../../../store/sqlite-sql.ts";
 import { findRelease } from "../../frozen-release.ts";
 
-export interface RequestAudit {
-  dataKey: Uint8Array;
-  nowMs: number;
-}
-
+/** I4, I7 to I9, I11 and I13 of every request, then the stored answers. */
 export function checkRequests(
   database: Database,
   findings: Findings,
-  { dataKey, nowMs }: RequestAudit,
+  { dataKey, nowMs }: { dataKey: Uint8Array; nowMs: number },
 ): void {
   const releaseOf = releases(database);
   const rows = database

@@ -16,6 +16,7 @@ import { readResponsesUsage } from "./responses-usage.ts";
 
 const CALLS = new Set(["function_call", "custom_tool_call"]);
 
+/** Of one answer, streamed or whole. */
 export class ResponsesReader implements AnswerReader<string> {
   id: string | null = null;
   complete = false;

@@ -1,0 +1,98 @@
+// `invitations list|send|resend|withdraw`: how people come into an organization. The link is printed once, by `send` and
+// `resend`.
+import type { Command } from "commander";
+import type { InvitationJson, MadeInvitationJson } from "../src/api/shapes/people.ts";
+import { ROLES, type Role } from "../src/domain/roles.ts";
+import { confirm } from "./confirm.ts";
+import { report } from "./report.ts";
+import { table } from "./table.ts";
+
+/** The gateway refuses another one. */
+export const ROLE = ["--role <role>", `${ROLES.slice(0, -1).join(", ")} or ${ROLES.at(-1)}`] as const;
+
+export function addInvitations(program: Command): void {
+  const invitations = program.command("invitations").description("how people come into an organization");
+  addList(invitations);
+  addSend(invitations);
+  addResend(invitations);
+  addWithdraw(invitations);
+}
+
+function addList(invitations: Command): void {
+  invitations
+    .command("list")
+    .description("list an organization's invitations, newest first")
+    .requiredOption("--org <org>", "the organization's id")
+    .action(({ org }: { org: string }, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.call("GET /admin/v1/invitations", { org });
+        return { json: text, text: () => table(value.data, INVITATION) };
+      }),
+    );
+}
+
+function addSend(invitations: Command): void {
+  invitations
+    .command("send <email>")
+    .description("invite somebody; prints the link, and mails it where a mail server is configured")
+    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption(...ROLE)
+    .action((email: string, { org, role }: { org: string; role: Role }, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        const { text, value } = await gateway.call("POST /admin/v1/invitations", { org, email, role });
+        return { json: text, text: () => made(value) };
+      }),
+    );
+}
+
+function addResend(invitations: Command): void {
+  invitations
+    .command("resend <invitation>")
+    .description("make an open or expired invitation anew; its old link opens nothing any more")
+    .requiredOption("--org <org>", "the organization's id")
+    .action((invitation: string, { org }: { org: string }, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        const target = "POST /admin/v1/invitations/{invitation}/resend";
+        const { text, value } = await gateway.call(target, { org, invitation });
+        return { json: text, text: () => made(value) };
+      }),
+    );
+}
+
+function addWithdraw(invitations: Command): void {
+  invitations
+    .command("withdraw <invitation>")
+    .description("withdraw an invitation; its link opens nothing any more")
+    .requiredOption("--org <org>", "the organization's id")
+    .option("--yes", "do not ask")
+    .action((invitation: string, { org, yes }: { org: string; yes?: boolean }, command: Command) =>
+      report(command, async (context) => {
+        const gateway = await context.gateway();
+        await confirm(context, { what: "Its link opens nothing any more.", name: invitation, yes });
+        const target = "POST /admin/v1/invitations/{invitation}/withdraw";
+        const { text, value } = await gateway.call(target, { org, invitation });
+        return { json: text, text: () => `The invitation of ${value.email} is ${value.state}.` };
+      }),
+    );
+}
+
+const made = ({ id, email, role, expires_at, link, mail }: MadeInvitationJson): string =>
+  [
+    `${id} invites ${email} as ${role}, until ${expires_at}.`,
+    ...(link === null ? [] : [link]),
+    mail?.state === "sent"
+      ? "The link was mailed as well. It works once, and is not shown again."
+      : `${mail === null ? "This gateway sends no mail" : `No mail was sent (${mail.reason})`}: hand the link over yourself. It works once, and is not shown again.`,
+  ].join("\n");
+
+const INVITATION = {
+  INVITATION: (row: InvitationJson) => row.id,
+  EMAIL: (row: InvitationJson) => row.email,
+  ROLE: (row: InvitationJson) => row.role,
+  STATE: (row: InvitationJson) => row.state,
+  "INVITED BY": (row: InvitationJson) => row.invited_by.name ?? row.invited_by.id,
+  EXPIRES: (row: InvitationJson) => row.expires_at,
+};

@@ -1,0 +1,18 @@
+// Lists that come in pages: how long one is, where it starts, and that there is another one.
+import type { Command } from "commander";
+import { say } from "./report.ts";
+
+export interface Paged {
+  limit?: string;
+  cursor?: string;
+}
+
+export const paged = (command: Command): Command =>
+  command
+    .option("--limit <n>", "so many at most, up to 200")
+    .option("--cursor <cursor>", "next_cursor of the page before");
+
+/** On stderr: nobody takes a page for the whole. */
+export function tellMore({ next_cursor }: { next_cursor: string | null }): void {
+  if (next_cursor !== null) say(`There are more: add --cursor ${next_cursor}`);
+}

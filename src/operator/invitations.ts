@@ -1,0 +1,117 @@
+// Invitations as use-cases, into an organization and among operators: made with their link, sent again, withdrawn.
+import type { z } from "zod";
+import type { InvitationJson, invitationList, MadeInvitationJson } from "../api/shapes/people.ts";
+import type { SendMail } from "../alerts/mail/message.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
+import { linkTo } from "../domain/links.ts";
+import { printTime } from "../domain/print.ts";
+import type { Role } from "../domain/roles.ts";
+import { notFound } from "../domain/unknown-record.ts";
+import type { Reader } from "../ledger/ledger.ts";
+import type { Invitation, MadeInvitation, People } from "../people/people.ts";
+import { organizationNamed } from "../reporting/organization-names.ts";
+import type { Sql } from "../store/sql.ts";
+import { mailInvitation } from "./invitation-mail.ts";
+import type { MailOutcome } from "./mail-quota.ts";
+import { assertOrganization } from "./organizations.ts";
+import { assertMayGive, type Giver } from "./team.ts";
+
+export interface InvitationsPorts {
+  people(this: void): Promise<Pick<People, "invitations" | "invite" | "persons" | "withdrawInvitation">>;
+  ledger: Reader;
+  sql: Sql;
+  note(this: void, note: AuditNote): Promise<void>;
+  /** Null where no mail server is configured. */
+  sendMail: SendMail | null;
+  /** Where people reach the dashboard, without a slash at the end. */
+  url(this: void): string;
+}
+
+export const operatorInvitations = (on: InvitationsPorts) => ({
+  /** Newest first; `org` null: of operators. */
+  async list(org: string | null): Promise<z.output<typeof invitationList>> {
+    if (org !== null) await assertOrganization(on.ledger, org);
+    return { data: await print(on, await (await on.people()).invitations(org)), next_cursor: null };
+  },
+  /** Makes an invitation and its link; the answer is the only one that shows it. */
+  async invite(
+    { org, email, role }: { org: string | null; email: string; role: Role },
+    by: Giver,
+  ): Promise<MadeInvitationJson> {
+    if (org !== null) {
+      await assertOrganization(on.ledger, org);
+      assertMayGive(by.standings, [role]);
+    }
+    const made = await (await on.people()).invite({ organizationId: org, email, role, invitedBy: by.person });
+    const { invitation } = made;
+    await on.note({
+      actor: by.actor,
+      action: org === null ? "operator.invite" : "member.invite",
+      organizationId: org,
+      target: invitation.id,
+      after: { email, role: org === null ? "operator" : role },
+    });
+    const link = linkTo("invitation", { url: on.url(), token: made.token });
+    return { ...(await printOne(on, invitation)), link, mail: await mailed(on, made) };
+  },
+  /** The same offer to the same address, with a link of its own; the one before opens nothing from now on. */
+  async resend(
+    { org, invitation }: { org: string; invitation: string },
+    by: Giver,
+  ): Promise<MadeInvitationJson> {
+    const offered = await (await on.people()).invitations(org);
+    const found = offered.find(
+      ({ id, state }) => id === invitation && (state === "open" || state === "expired"),
+    );
+    if (found === undefined) throw notFound("invitation");
+    return await this.invite({ org, email: found.email, role: found.role }, by);
+  },
+  /** Its link opens nothing from now on. */
+  async withdraw(
+    { org, invitation: target }: { org: string | null; invitation: string },
+    { actor, person }: Pick<Giver, "actor" | "person">,
+  ): Promise<InvitationJson> {
+    const invitation = await (await on.people()).withdrawInvitation(org, target, person);
+    if (invitation === null) throw notFound("invitation");
+    const action = org === null ? "operator.uninvite" : "member.uninvite";
+    await on.note({ actor, action, organizationId: org, target });
+    return await printOne(on, invitation);
+  },
+});
+
+/** It is made, and a link to it will be shown, whatever becomes of the mail. */
+async function mailed(
+  { sendMail: send, people, sql, url }: InvitationsPorts,
+  { invitation, timesToday, mailedToken: token }: MadeInvitation,
+): Promise<MailOutcome | null> {
+  if (send === null) return null;
+  const link = linkTo("invitation", { url: url(), token });
+  const { id, email: to, role, organizationId: org, invitedBy, expiresAtMs, createdAtMs: atMs } = invitation;
+  const [inviter] = await (await people()).persons([invitedBy]);
+  const organization = org === null ? null : ((await organizationNamed(sql, org))?.name ?? org);
+  const by = inviter?.email ?? null;
+  return await mailInvitation({ id, to, link, organization, role, by, timesToday, expiresAtMs, atMs }, send);
+}
+
+async function printOne(on: InvitationsPorts, invitation: Invitation): Promise<InvitationJson> {
+  const [printed] = await print(on, [invitation]);
+  if (printed === undefined) throw notFound("invitation");
+  return printed;
+}
+
+async function print(
+  { people }: Pick<InvitationsPorts, "people">,
+  offered: readonly Invitation[],
+): Promise<InvitationJson[]> {
+  const inviters = await (await people()).persons(offered.map(({ invitedBy }) => invitedBy));
+  const names = new Map(inviters.map((person) => [person.id, person.name]));
+  return offered.map((invitation) => ({
+    id: invitation.id,
+    email: invitation.email,
+    role: invitation.role,
+    invited_by: { id: invitation.invitedBy, name: names.get(invitation.invitedBy) ?? null },
+    created_at: printTime(invitation.createdAtMs),
+    expires_at: printTime(invitation.expiresAtMs),
+    state: invitation.state,
+  }));
+}

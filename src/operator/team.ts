@@ -1,0 +1,174 @@
+// Members of an organization as use-cases: who is there, and their roles, changed by whoever may give both. Invitations are
+// beside it (`invitations.ts`).
+import type { z } from "zod";
+import type { MemberJson, memberList, peopleQuery } from "../api/shapes/people.ts";
+import type { Actor } from "../domain/actor.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
+import { formatUsd, ZERO_USD } from "../domain/money.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { printTime } from "../domain/print.ts";
+import { mayGive, type Role, type Standing } from "../domain/roles.ts";
+import { checkVersion, versionOf } from "../domain/row-version.ts";
+import { notFound } from "../domain/unknown-record.ts";
+import type { Reader } from "../ledger/ledger.ts";
+import type { Clock } from "../lib/clock.ts";
+import { joinedPlace } from "../people/memberships.ts";
+import type { Membership, People } from "../people/people.ts";
+import { keysByMaker } from "../reporting/key-makers.ts";
+import { pageOf } from "../store/page.ts";
+import type { Sql } from "../store/sql.ts";
+import { startOf } from "./list.ts";
+import { assertOrganization } from "./organizations.ts";
+
+export interface TeamPorts {
+  people(
+    this: void,
+  ): Promise<
+    Pick<People, "changeRole" | "membersAfter" | "membership" | "ownerCount" | "persons" | "remove">
+  >;
+  ledger: Reader;
+  sql: Sql;
+  clock: Clock;
+  note(note: AuditNote): Promise<void>;
+}
+
+/** Whose call it is, and by which standings: a person or the installation, under whichever hat (decision 18). */
+export interface Giver {
+  /** For the audit log. */
+  actor: Actor;
+  person: string;
+  standings: readonly Standing[];
+}
+
+interface MemberAsk {
+  org: string;
+  member: string;
+}
+
+type MembersAsk = z.output<typeof peopleQuery> & { org: string };
+
+/** Who joined last first. `you`: whoever asks. Changes nothing, and needs nothing that changes. */
+export async function listMembers(
+  on: Omit<TeamPorts, "note">,
+  { org, search = "", ...asked }: MembersAsk,
+  you: string,
+): Promise<z.output<typeof memberList>> {
+  await assertOrganization(on.ledger, org);
+  const people = await on.people();
+  const { after, limit } = startOf(asked);
+  const found = await people.membersAfter(org, { after, search, most: limit + 1 });
+  const page = pageOf(found, { limit }, joinedPlace);
+  return {
+    data: await printMembers(on, { org, you }, page.rows),
+    next_cursor: page.nextCursor,
+    owners: await people.ownerCount(org),
+  };
+}
+
+export const team = (on: TeamPorts) => ({
+  list: (asked: MembersAsk, you: string) => listMembers(on, asked, you),
+  /** Throws for a role that the giver may not give or take, and when it is another one by now than `version` names. */
+  async changeRole(
+    { org, member, role, version }: MemberAsk & { role: Role; version?: string | undefined },
+    { actor, person, standings }: Giver,
+  ): Promise<MemberJson> {
+    const before = await memberOf(on, org, member);
+    assertMayGive(standings, [before.role, role]);
+    if (version !== undefined) checkVersion(version, versionOf("member", before));
+    if (before.role !== role) {
+      const change = { from: before.role, to: role, by: person };
+      await (await on.people()).changeRole({ organizationId: org, personId: member }, change);
+      await on.note({
+        actor,
+        action: "member.role",
+        organizationId: org,
+        target: member,
+        before: { role: before.role },
+        after: { role },
+      });
+    }
+    const [row] = await printMembers(on, { org, you: person }, [await memberOf(on, org, member)]);
+    if (row === undefined) throw notFound("member");
+    return row;
+  },
+  /** The keys of somebody who is removed keep working; the keys page says so. */
+  async remove({ org, member }: MemberAsk, { actor, person, standings }: Giver): Promise<void> {
+    const { role } = await memberOf(on, org, member);
+    assertMayGive(standings, [role], "member");
+    await end(on, { org, member, role, by: person, actor, action: "member.remove" });
+  },
+  async leave(org: string, { actor, person }: Pick<Giver, "actor" | "person">): Promise<void> {
+    const { role } = await memberOf(on, org, person, "org");
+    await end(on, { org, member: person, role, by: person, actor, action: "member.leave" });
+  },
+});
+
+/** Nobody changes who is more than they could make of somebody themselves. `field`: what of the call says who that is. */
+export function assertMayGive(
+  standings: readonly Standing[],
+  roles: readonly Role[],
+  field: "member" | "role" = "role",
+): void {
+  if (standings.some((standing) => roles.every((role) => mayGive(standing, role)))) return;
+  throw new OperatorRefusal(
+    "role_not_permitted",
+    "Only an owner or an operator may make, change or remove owners.",
+    field,
+  );
+}
+
+/** `field`: what of the call says whom nobody knows there. */
+async function memberOf(
+  { people }: Pick<TeamPorts, "people">,
+  org: string,
+  person: string,
+  field: "member" | "org" = "member",
+): Promise<Membership> {
+  const membership = await (await people()).membership(org, person);
+  if (membership === null) throw notFound(field);
+  return membership;
+}
+
+async function end(
+  on: TeamPorts,
+  {
+    org,
+    member,
+    role,
+    by,
+    actor,
+    action,
+  }: MemberAsk & { role: Role; by: string; actor: Actor; action: "member.remove" | "member.leave" },
+): Promise<void> {
+  await (await on.people()).remove({ organizationId: org, personId: member }, { from: role, by });
+  await on.note({ actor, action, organizationId: org, target: member, before: { role } });
+}
+
+async function printMembers(
+  on: Omit<TeamPorts, "note">,
+  { org, you }: { org: string; you: string },
+  memberships: readonly Membership[],
+): Promise<MemberJson[]> {
+  const ids = memberships.map(({ personId }) => personId);
+  const keys = await keysByMaker(on, org, ids);
+  const persons = new Map((await (await on.people()).persons(ids)).map((person) => [person.id, person]));
+  return memberships.flatMap(({ personId, role, joinedAtMs, seenAtMs }) => {
+    const person = persons.get(personId);
+    if (person === undefined) return [];
+    const own = keys.get(personId);
+    return [
+      {
+        person: { id: personId, name: person.name },
+        email: person.email,
+        role,
+        two_factor: person.twoFactor,
+        joined_at: printTime(joinedAtMs),
+        last_seen_at: printTime(seenAtMs),
+        keys: own?.live ?? 0,
+        month_spend_usd: formatUsd(own?.monthSpend ?? ZERO_USD),
+        you: personId === you,
+        version: versionOf("member", { role }),
+      },
+    ];
+  });
+}

@@ -1,0 +1,172 @@
+// Members, invitations, alerts and credits at the command line, against a running gateway: what is printed for people, the one
+// document of `--json`, pages, CSV, and what to do next where something is refused.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
+import { startGateway, type TestGateway } from "../support/gateway.ts";
+import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
+
+setDefaultTimeout(60_000);
+
+const folder = mkdtempSync(join(tmpdir(), "tollgate-teams-"));
+let gateway: TestGateway;
+let root: Browser;
+let org: string;
+let environment: Record<string, string | undefined>;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  root = await firstOperator(gateway);
+  org = (await root.app("POST /operator/organizations", {}, { name: "Acme" })).id;
+  await newMember(root, gateway, { org, role: "owner", email: "ada@example.com", name: "Ada" });
+  const { url, token } = JSON.parse(readFileSync(join(gateway.dataDir, "operator.json"), "utf8"));
+  environment = { ...process.env, TOLLGATE_URL: url, TOLLGATE_TOKEN: token, TOLLGATE_DATA_DIR: folder };
+});
+afterAll(async () => {
+  await gateway.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const run = (...args: string[]): Promise<Ran> => runToEnd(SOURCES, args, { env: environment, cwd: folder });
+async function said(...args: string[]): Promise<string> {
+  const ran = await run(...args);
+  if (ran.code !== 0) throw new Error(`${args.join(" ")}: ${ran.out}${ran.err}`);
+  return ran.out;
+}
+const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+
+test("somebody is invited, invited again, comes, gets another role by address and is removed", async () => {
+  const at = ["--org", org];
+  const sent = await said("invitations", "send", "bea@example.com", ...at, "--role", "viewer");
+  expect(sent).toContain("invites bea@example.com as viewer, until ");
+  expect(sent).toContain(`${gateway.url}/`);
+  expect(sent).toContain("This gateway sends no mail: hand the link over yourself.");
+  const [{ id }] = (await json("invitations", "list", ...at)).data;
+  const { link } = await json("invitations", "resend", id, ...at);
+  const account = { name: "Bea", password: PASSWORD };
+  await new Browser(gateway.url).app("POST /invitations/accept", {}, { token: tokenOf(link), account });
+  expect(await said("members", "role", "BEA@example.com", ...at, "--role", "developer")).toBe(
+    `bea@example.com is developer of ${org}.\n`,
+  );
+  const list = await said("members", "list", ...at);
+  expect(list).toMatch(/PERSON +NAME +EMAIL +ROLE +TWO-FACTOR +KEYS +THIS MONTH +LAST SEEN/);
+  expect(list).toMatch(/usr_\w+ +Bea +bea@example.com +developer +no +0 +\$0.00/);
+  const page = await run("members", "list", ...at, "--limit", "1");
+  expect(page.err).toContain("There are more: add --cursor ");
+  expect(await said("members", "remove", "bea@example.com", ...at)).toContain(
+    `is no member of ${org} any more.`,
+  );
+  expect((await json("members", "list", ...at)).data.map(({ email }: { email: string }) => email)).toEqual([
+    "ada@example.com",
+  ]);
+});
+
+test("an invitation is withdrawn", async () => {
+  const { id } = await json("invitations", "send", "late@example.com", "--org", org, "--role", "admin");
+  expect(await said("invitations", "withdraw", id, "--org", org)).toBe(
+    "The invitation of late@example.com is withdrawn.\n",
+  );
+  expect(await said("invitations", "list", "--org", org)).toMatch(
+    /late@example.com +admin +withdrawn +installation/,
+  );
+});
+
+test("what is refused says what to do next", async () => {
+  const refused = async (...args: string[]) => {
+    const ran = await run(...args);
+    expect([ran.code, ran.out]).toEqual([1, ""]);
+    return ran.err;
+  };
+  expect(await refused("members", "role", "ada@example.com", "--org", org, "--role", "viewer")).toContain(
+    "This is the organization's last owner. Make somebody else an owner first.",
+  );
+  expect(await refused("members", "remove", "nobody@example.com", "--org", org)).toContain(
+    `→ List who is: ./tollgate members list --org ${org}`,
+  );
+  expect(await refused("members", "remove", "usr_nobody", "--org", org)).toContain(
+    "./tollgate members list --org ORG",
+  );
+  expect(await refused("invitations", "withdraw", "inv_x", "--org", org)).toContain(
+    "./tollgate invitations list --org ORG",
+  );
+  expect(await refused("invitations", "send", "x@example.com", "--org", org, "--role", "king")).toContain(
+    "--role",
+  );
+  expect(await refused("members", "list", "--org", "org_nobody")).toContain("./tollgate org list");
+  expect(await refused("alerts", "remove", "alr_x", "--org", org)).toContain(
+    "./tollgate alerts list --org ORG",
+  );
+  expect(await refused("channels", "test", "chn_x", "--org", org)).toContain(
+    "./tollgate channels list --org ORG",
+  );
+  expect(await refused("alerts", "add", "--org", org, "--kind", "balance_below")).toContain("Correct --usd");
+});
+
+test("a rule is added with a channel, changed in part, and removed; a test tells whether it arrived", async () => {
+  const at = ["--org", org];
+  const added = await said(
+    "channels",
+    "add",
+    ...at,
+    "--name",
+    "Pager",
+    "--webhook",
+    "https://hooks.example.com/x",
+  );
+  expect(added).toContain("whsec_");
+  expect(added).toContain("Keep the secret now: it is not shown again.");
+  const channel = /chn_\w+/.exec(added)?.[0] ?? "";
+  expect(await said("channels", "list", ...at)).toMatch(
+    new RegExp(`${channel} +webhook +Pager +https://hooks`),
+  );
+  const terms = ["--kind", "balance_below", "--usd", "5.00", "--channels", channel];
+  const { id } = await json("alerts", "add", ...at, ...terms);
+  expect(await said("alerts", "change", id, ...at, "--usd", "7")).toMatch(
+    new RegExp(`${id} +balance_below +\\$7.00 +– +dashboard, ${channel} +watching`),
+  );
+  expect(await said("alerts", "change", id, ...at, "--off")).toMatch(/\$7.00 .* off/);
+  const stale = await run("alerts", "change", id, ...at, "--on", "--if-version", "long-ago");
+  expect([stale.code, stale.err.includes("alerts list, --org ORG --json")]).toEqual([1, true]);
+  expect(await said("channels", "test", "dashboard", ...at)).toMatch(/dashboard +test +delivered/);
+  expect(await said("alerts", "deliveries", ...at)).toMatch(/dashboard +test +delivered/);
+  await said("channels", "remove", channel, ...at);
+  expect(await said("alerts", "change", id, ...at, "--on")).toMatch(/dashboard +watching/);
+  expect(await said("alerts", "remove", id, ...at)).toBe(`${id} is removed.\n`);
+  const both = await run("channels", "add", ...at, "--name", "x");
+  expect([both.code, both.err]).toEqual([
+    2,
+    expect.stringContaining("Give --webhook URL or --mail ADDRESS."),
+  ]);
+});
+
+test("credits that came are listed page by page, as JSON and as CSV to the end", async () => {
+  const other = (await root.app("POST /operator/organizations", {}, { name: "=HYPERLINK" })).id;
+  for (let n = 1; n <= 3; n++)
+    await said(
+      "credits",
+      "grant",
+      "--org",
+      other,
+      "--usd",
+      `${n}`,
+      "--kind",
+      "purchase",
+      "--reference",
+      `inv ${n}`,
+    );
+  const at = ["--org", other];
+  expect(await said("credits", "list", ...at)).toMatch(/purchase +\$3.00 +\$6.00 +inv 3/);
+  const first = await json("credits", "list", ...at, "--limit", "2");
+  const second = await json("credits", "list", ...at, "--limit", "2", "--cursor", first.next_cursor);
+  const references = [...first.data, ...second.data].map(({ reference }) => reference);
+  expect([references, second.next_cursor]).toEqual([["inv 3", "inv 2", "inv 1"], null]);
+  const lines = (await said("credits", "list", ...at, "--csv")).trim().split("\r\n");
+  expect(lines[0]).toBe("at,org,org_name,kind,amount_usd,source,reference,balance_after_usd,by,by_name");
+  expect(lines.length).toBe(4);
+  expect(lines[1]).toContain(`${other},'=HYPERLINK,purchase,3.000000000,`);
+  const one = await run("credits", "list", ...at, "--csv", "--limit", "2");
+  expect([one.out.trim().split("\r\n").length, one.err.includes("There are more")]).toEqual([3, true]);
+  expect((await run("credits", "list", ...at, "--csv", "--json")).code).toBe(2);
+});
