@@ -337,7 +337,8 @@ async function reachableBinaries(home: string): Promise<string> {
   const tried = spawnSync(postgres, ["--version"], { ...UNPRIVILEGED, cwd: home });
   if (tried.status === 0) return binaries;
   const copied = join(home, "native");
-  cpSync(resolve(binaries, ".."), copied, { recursive: true });
+  // Links of its libraries lead to their neighbours: followed into a folder that is closed to this user they lead nowhere.
+  cpSync(resolve(binaries, ".."), copied, { recursive: true, verbatimSymlinks: true });
   return join(copied, "bin");
 }
 
