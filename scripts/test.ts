@@ -144,7 +144,7 @@ async function run({ filesAtOnce, files, flags, keepsMemory = false, last = fals
         ...(keepsMemory && { MIMALLOC_PURGE_DELAY: "-1" }),
         BUN_CONFIG_MAX_HTTP_REQUESTS: "65336",
         TEST_DATABASE_URL: server?.url ?? database,
-        ...(program !== null && { TOLLGATE_TEST_PROGRAM: program }),
+        ...(program !== null && { TOLLGATE_TEST_PROGRAM: program, TOLLGATE_CALLED_AS: "./tollgate" }),
       },
     },
   );

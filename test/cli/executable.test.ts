@@ -160,6 +160,10 @@ test("its hints call it as it is called: from its folder, by its path, and by it
       [{ program: "./tollgate", cwd: folder, env: { ...env, TOLLGATE_DATA_DIR: elsewhere } }, "./tollgate"],
       [{ program, cwd: elsewhere, env }, program],
       [{ program, cwd: elsewhere, env: { ...env, PATH: folder } }, "tollgate"],
+      [
+        { program, cwd: elsewhere, env: { ...env, TOLLGATE_CALLED_AS: "docker exec t /tollgate" } },
+        "/tollgate",
+      ],
     ] as const)
       expect({ called, hints: [...new Set(await hints(from))] }).toEqual({ called, hints: [called] });
   } finally {
