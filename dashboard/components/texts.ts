@@ -5,34 +5,34 @@ import { formatTime } from "../format/time.ts";
 
 export const stateTexts = {
   loading: "Loading",
-  failed: "This did not work",
+  failed: "Something went wrong",
   forbidden: "Your role does not permit this",
   retry: "Try again",
   unreachableCode: "unreachable",
-  otherVersion: "The gateway and this page are of different versions",
+  otherVersion: "The gateway and this page are different versions",
   otherVersionHelp:
-    "It was updated since the page was loaded, or is being updated now. Load the page anew; where that does not help, try again in a minute.",
-  anew: "Load the page anew",
-  notFound: "There is no such page",
+    "The gateway was updated after this page was loaded, or is being updated now. Reload the page; if that does not help, try again in a minute.",
+  anew: "Reload the page",
+  notFound: "Page not found",
   home: "Go to the start page",
   signedOut: "Your session has ended",
-  signInAgain: "Sign in again first",
+  signInAgain: "Sign in again to continue",
   signInAgainAction: "Sign in again",
-  signInAgainHelp: "It opens in a new tab; what you typed stays here. Then press the button here again.",
+  signInAgainHelp: "Signing in opens a new tab, and what you typed stays here. Come back and press the button again.",
   secondFactorNeeded: "A second factor is needed",
   secondFactorAction: "Set it up",
   stale: "old",
   updated: (span: string) => `Updated ${span} ago.`,
   reconnecting: "Reconnecting",
-  former: "Loading. What stands here is of before.",
-  renewing: "of before, being renewed",
+  former: "Loading. This is still the previous data.",
+  renewing: "previous data, refreshing",
   unread: (what: string) => `Could not be read: ${what}`,
 } as const;
 
 export const pageTexts = {
   fallen: (asked: readonly string[]) =>
-    `The address asks for ${asked.map((one) => `“${one}”`).join(", ")}, which this page does not know: it shows what it would without.`,
-  leaveOut: "Remove it from the address",
+    `The address asks for ${asked.map((one) => `“${one}”`).join(", ")}, which this page does not know and ignores.`,
+  leaveOut: "Remove from the address",
 } as const;
 
 export const tableTexts = {
@@ -40,7 +40,7 @@ export const tableTexts = {
   columns: (count: number) => (count === 1 ? "Show one more column" : `Show ${count} more columns`),
   fewerColumns: "Show fewer columns",
   /** The server has further rows, which the order knows nothing of. */
-  ordered: (rows: string) => `In order among these ${rows} rows; further ones are not loaded.`,
+  ordered: (rows: string) => `Sorted among these ${rows} rows only; the rest are not loaded.`,
   noMatch: "Nothing matches the filters.",
   nothing: "Nothing yet.",
   clear: "Clear filters",
@@ -53,7 +53,7 @@ export const tableTexts = {
 export const copyTexts = {
   copy: "Copy",
   copied: "Copied",
-  byHand: "The browser lets no page copy here. This is the text, to be copied by hand:",
+  byHand: "The browser does not allow copying here. Copy the text by hand:",
   text: "Text to copy",
 } as const;
 
@@ -61,9 +61,9 @@ export const dialogTexts = {
   cancel: "Cancel",
   close: "Close",
   save: "Save",
-  lose: "What you typed is not saved.",
-  stay: "Go on typing",
-  discard: "Discard it",
+  lose: "What you typed has not been saved.",
+  stay: "Keep editing",
+  discard: "Discard",
   typeName: "Type the name to confirm",
   typeEmail: "Type the email address to confirm",
   orId: (id: string) => `Or its id: ${id}`,
@@ -71,31 +71,31 @@ export const dialogTexts = {
 
 export const rateTexts = {
   title: "Rate limits",
-  lead: "On all gateways together, from the next request on. You may go lower than the operator allows; a blank field lifts what you set.",
+  lead: "They apply across all gateways, from the next request on. You can set limits lower than the operator allows; leave a field blank to lift your own.",
   leadOfOperator:
-    "What this organization is allowed, on all gateways together, from the next request on. Its admins may go lower; a blank field lifts what you set.",
+    "What this organization may use, across all gateways, from the next request on. Its admins can set lower limits; leave a field blank to lift yours.",
   leadOfModel:
-    "What each organization by itself is allowed of this model, on all gateways together, from the next request on. Its admins may go lower; a blank field lifts what you set.",
+    "What each organization may use of this model, across all gateways, from the next request on. Its admins can set lower limits; leave a field blank to lift yours.",
   dimensions: {
     requests_per_minute: "Requests per minute",
     tokens_per_minute: "Tokens per minute",
     concurrent: "Requests at once",
   },
-  model: "For the model",
+  model: "Model",
   allModels: "all models together",
   none: "none",
-  noLimit: "No limit holds.",
-  ofYourOwn: (count: string) => `${count} holds, the organization's own.`,
-  ofTheOperator: (count: string) => `${count} holds, set by the operator.`,
-  byDefault: (count: string) => `${count} holds, the gateway's default.`,
+  noLimit: "No limit applies.",
+  ofYourOwn: (count: string) => `${count} applies, set by the organization.`,
+  ofTheOperator: (count: string) => `${count} applies, set by the operator.`,
+  byDefault: (count: string) => `${count} applies, the gateway's default.`,
   running: (count: string) => `${count} running now.`,
 } as const;
 
 export const meanwhileTexts = {
-  title: "Somebody else changed this meanwhile",
-  lead: "Nothing of yours was saved. This is how it stands now; saving anyway replaces it by what you typed.",
+  title: "Someone else changed this in the meantime",
+  lead: "Your changes were not saved. This is the current state; saving anyway replaces it with what you typed.",
   saveAnyway: "Save anyway",
-  discard: "Discard what I typed",
+  discard: "Discard my changes",
   none: "none",
   yes: "on",
   no: "off",
@@ -103,17 +103,17 @@ export const meanwhileTexts = {
 
 export const shellTexts = {
   product: "Tollgate",
-  skip: "Skip to the content",
+  skip: "Skip to content",
   menu: "Menu",
   organization: "Organization",
   operator: "Operator",
   operatorArea: "Operator pages",
   away: (since: string) =>
-    `The gateway has not answered since ${since}. What you see is from before; it is asked again by itself.`,
-  viewing: "You look at this organization as an operator. What you change is in its audit under your name.",
+    `The gateway has not answered since ${since}. What you see is the last it sent; the page keeps retrying.`,
+  viewing: "You are viewing this organization as an operator. Its audit log records your changes under your name.",
   allOrganizations: "All organizations",
   noMember:
-    "You are no member of this organization, or it does not exist. Who manages its team can invite you.",
+    "You are not a member of this organization, or it does not exist. Whoever manages its team can invite you.",
   back: "My organization",
   account: "Account",
   signOut: "Sign out",
@@ -136,12 +136,12 @@ export const shortcutTexts = {
   title: "Keyboard shortcuts",
   search: "Search",
   goTo: (page: string) => `Go to ${page}`,
-  next: "Next row; the older request",
-  previous: "Previous row; the newer request",
+  next: "Next row, or the older request",
+  previous: "Previous row, or the newer request",
   list: "This list",
-  find: "Go to or find, from anywhere",
+  find: "Find anything, from anywhere",
   on: "Use shortcuts",
-  onHelp: "For this browser. They never act in fields.",
+  onHelp: "For this browser. They are inactive while you type in a field.",
 } as const;
 
 export const pageNames = {
@@ -225,13 +225,13 @@ export const secretTexts = {
   use: "Use it",
   noModel: "MODEL",
   replayed:
-    "This was made, but its secret did not arrive here and is not shown again. Take it away and make another one.",
+    "This was created, but its secret did not arrive here and cannot be shown again. Delete it and create another.",
 } as const;
 
 export const onceTexts = {
-  leaving: "This is the only time this is shown. Whoever leaves now without having stored it has lost it.",
+  leaving: "This is shown only once. If you leave without storing it, it is lost.",
   stay: "Stay",
-  leave: "Leave it",
+  leave: "Leave",
 } as const;
 
 export const rangeNames = {
@@ -250,7 +250,7 @@ export const windowTexts = {
   label: "Time (UTC)",
   all: "All time",
   named: { today: "Today (UTC)", yesterday: "Yesterday (UTC)", last: "Last month (UTC)" },
-  own: "Days of your own",
+  own: "Custom days",
   from: "First day (UTC)",
   to: "Last day (UTC)",
 } as const;
@@ -288,7 +288,7 @@ export const answerTexts = {
     unknown: "outcome unknown",
   },
   unknownHelp:
-    "No whole answer arrived here. It may have run and been charged all the same; before sending it again,",
+    "No complete answer arrived. The request may still have run and been charged; before you send it again,",
   unknownWay: "look in Activity.",
   reasoning: "Reasoning",
   calls: (name: string) => `Calls ${name}`,
@@ -306,7 +306,7 @@ export const answerTexts = {
   tokens: (count: string, exact: boolean) => `${exact ? "" : "about "}${counted(count, "output token")}`,
   pace: (perSecond: number) => `${perSecond} per second`,
   stoppedHelp:
-    "You stopped it. What was delivered until then is charged, the rest of the hold goes back; its row in Activity says how much.",
+    "You stopped it. What had been delivered is charged and the rest of the hold is returned; its row in Activity shows the amount.",
   gateway: "The gateway object",
   next: {
     billing: "Add credits",
@@ -322,15 +322,15 @@ export const linkTexts = {
   once: (until: string) =>
     `This is the only time the link is shown. It works once, until ${formatTime(until)}.`,
   mailed:
-    "The link was sent to this address by mail. Here it is once more, for the case that the mail does not arrive.",
+    "The link was mailed to this address. Here it is again, in case the mail does not arrive.",
   notMailed: (reason: string | null) => `No mail was sent. ${reason ?? ""}`,
   shownBefore:
-    "This was done already, but its link did not arrive here and is not shown again. Ask for a new one.",
+    "This had already been done, but its link did not arrive here and cannot be shown again. Ask for a new one.",
 } as const;
 
 /** Of an amount against the period before. */
 export const changeTexts = {
-  before: (amount: string) => `${amount} in the same time before`,
+  before: (amount: string) => `${amount} in the previous period`,
   new: "new",
   same: "as before",
 } as const;

@@ -116,7 +116,7 @@ const FORMS: Form[] = [
     open: async () => {
       await button(rowOf("Grasping"), research.withdraw).click();
       const form = visitor.page.getByRole("dialog");
-      return form.getByRole("button", { name: /^Withdraw the question for/ });
+      return form.getByRole("button", { name: /^Withdraw the request for/ });
     },
   },
   {

@@ -142,7 +142,7 @@ test("a day unlike the others says whose it is and leads to what was held for it
   await page.getByRole("img", { name: new RegExp(words.spendByModel) }).waitFor();
   expect(await visitor.axe()).toEqual([]);
   await page
-    .getByRole("link", { name: /^Today is 16\.0 × a usual day: \$8\.00 so far.*key Nightly batch/ })
+    .getByRole("link", { name: /^Today is 16\.0 × a normal day: \$8\.00 so far.*key Nightly batch/ })
     .click();
   await page.waitForURL(new RegExp(`usage\\?.*key=${batch}`));
   const held = rowsOf(visitor, usageTexts.holds.title);

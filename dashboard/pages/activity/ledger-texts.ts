@@ -10,13 +10,13 @@ export const ledgerTexts = {
   again: "Verify again",
   verifying: "Verifying",
   about:
-    "Checked by your browser from the signed release, the signed receipt and the ledger's entries: nothing of it is taken on our word.",
-  insecure: "Your browser checks signatures and hashes only on pages that came by https.",
+    "Your browser checks it against the signed release, the signed receipt and the ledger's entries; nothing is taken on our word.",
+  insecure: "Browsers check signatures and hashes only on pages served over https.",
   follow: (left: string) => `Follow the chain to its head (${counted(left, "entry", "entries")})`,
   reached: (n: string, head: string) => `#${n} of #${head}`,
   verdicts: {
     holds: "Every step holds.",
-    broken: "Something does not hold: see the step that is marked ✗.",
+    broken: "Something does not hold: see the step marked ✗.",
     open: "Nothing contradicts the charge, but not every step could be checked.",
   },
   holds: "holds",

@@ -23,14 +23,14 @@ export const auditTexts = {
     address: "From",
   },
   line: {
-    title: "Line of the log",
+    title: "Log entry",
     address: "Address",
     request: "Request",
     before: "Before",
     after: "After",
     noCall:
-      "No request is behind this line: the gateway did it by itself, or it was written before the log kept requests.",
-    noAddress: "Only operators see from where operators, management keys and payment services call.",
-    unknown: "There is no such line, or your role may not see it.",
+      "No request is behind this entry: the gateway acted on its own, or it was written before the log recorded requests.",
+    noAddress: "Only operators see where operators, management keys and payment services call from.",
+    unknown: "There is no such entry, or your role may not see it.",
   },
 } as const;

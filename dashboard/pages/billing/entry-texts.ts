@@ -16,7 +16,7 @@ export const entryTexts = {
   requests: (count: string) => (count === "1" ? "Its request" : `Its ${counted(count, "request")}`),
   receipt: "signed receipt",
   incomplete: "Some of its requests began long before it and are not listed.",
-  about: "It gave back what this request cost:",
+  about: "It refunded this request:",
   chain: "Its place in the chain",
   before: "Hash of the entry before it:",
   hash: "Its hash, over that and every figure above:",

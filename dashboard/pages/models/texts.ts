@@ -1,7 +1,7 @@
 import { counted } from "../../format/count.ts";
 
 export const modelsTexts = {
-  lead: "Prices and bounds are those of the signed release that a route serves. An approval never opens a route that is not live.",
+  lead: "Prices and bounds come from the signed release that a route serves. An approval never opens a route that is not live.",
   search: "Search",
   empty: "No release has been published yet. The operator publishes models.",
   access: {
@@ -10,12 +10,12 @@ export const modelsTexts = {
     entitlement_required: "needs a Research Mode entitlement",
   },
   getPaid: "Add credits",
-  getEntitled: "Ask for it",
+  getEntitled: "Request access",
   price: (input: string, cached: string, output: string) =>
     `${input} in · ${cached} cached · ${output} out, per 1 M tokens`,
   vectorPrice: (input: string) => `${input} per 1 M tokens that go in`,
   vectorBounds: (context: string) =>
-    `embeddings: ${counted(context, "token")} in one request, all inputs together`,
+    `embeddings: ${counted(context, "token")} per request, all inputs together`,
   classes: {
     cache_write_per_million: (usd: string) => `${usd} to write to the cache`,
     cache_write_1h_per_million: (usd: string) => `${usd} to write to it for an hour`,
@@ -44,11 +44,11 @@ export const modelsTexts = {
   context: "Context",
   firstToken: "First token",
   uptime: "Uptime",
-  seen: "First token and uptime are what your own newest requests of seven days saw.",
+  seen: "First token and uptime are measured on your own requests of the last seven days.",
   columns: { route: "Route", state: "State", release: "Release", signed: "Signed", expires: "Expires" },
   try: "Open in playground",
   code: "View code",
-  defaultOutput: (tokens: string) => `${counted(tokens, "output token")} unless asked for`,
+  defaultOutput: (tokens: string) => `${counted(tokens, "output token")} by default`,
   regions: (names: string) => `regions: ${names}`,
   filters: { tier: "Tier", state: "State", can: "Features", all: "All" },
   estimate: "What would it cost?",

@@ -1,11 +1,11 @@
 import { counted } from "../../format/count.ts";
 
 export const organizationsTexts = {
-  lead: "Every organization of this gateway, with what it has and what it spends. A name opens its pages as its members see them.",
+  lead: "Every organization of this gateway, with its credits and spending. A name opens its pages as its members see them.",
   create: "Create organization",
   name: "Name",
-  nameHelp: "Its members and its receipts carry this name.",
-  search: "Search by name or whole id",
+  nameHelp: "Members see this name, and it appears on receipts.",
+  search: "Search by name or full id",
   empty: "No organization yet. Keys, credits and members belong to one.",
   columns: {
     name: "Name",
@@ -22,14 +22,14 @@ export const organizationsTexts = {
   paid: "paid workspace",
   rename: "Rename",
   renameTitle: (name: string) => `Rename ${name}`,
-  renameHelp: "The new name is shown everywhere at once, also for what is past. Its id stays.",
+  renameHelp: "The new name appears everywhere at once, including in the past. The id stays the same.",
   invite: "Invite owner",
   menu: (name: string) => `Actions for ${name}`,
   inviteTitle: (name: string) => `Invite an owner of ${name}`,
   inviteFirst:
-    "Nobody belongs to this organization yet. The owner makes keys, buys credits and invites the others.",
+    "This organization has no members yet. The owner creates keys, buys credits and invites the others.",
   inviteMore: (members: number) =>
-    `This organization has ${counted(members, "member")}. A further owner may do everything in it.`,
+    `This organization has ${counted(members, "member")}. Another owner may do everything in it.`,
   email: "Email",
   invited: (email: string, name: string) => `${email} is invited to ${name}`,
   sendLink: "Send this link to the person yourself.",

@@ -12,11 +12,11 @@ export const teamTexts = {
     viewer: "Viewer",
   },
   roleHelp: {
-    owner: "Everything: also buys credits and makes other people owners.",
+    owner: "Everything, including buying credits and making other people owners.",
     admin:
       "All keys, the team except owners, alerts, settings and Research Mode. Sees billing, buys nothing.",
     billing: "Buys credits and sets alerts. Sees keys and usage.",
-    developer: "Makes and revokes own keys, uses the playground, asks for Research Mode.",
+    developer: "Creates and revokes own keys, uses the playground, requests Research Mode.",
     viewer: "Sees usage, activity, keys and models. Changes nothing.",
   },
   columns: {
@@ -35,22 +35,22 @@ export const teamTexts = {
   menu: (email: string) => `Actions for ${email}`,
   changeRole: "Change role",
   changeRoleTitle: (email: string) => `Role of ${email}`,
-  changeRoleHelp: "Holds at once, and signs this person out everywhere.",
+  changeRoleHelp: "Takes effect at once and signs this person out everywhere.",
   changeOwnRoleHelp:
-    "Holds at once, and signs you out everywhere. You may not be able to take it back yourself.",
+    "Takes effect at once and signs you out everywhere. You may not be able to undo it yourself.",
   remove: "Remove",
   removeTitle: (email: string) => `Remove ${email}`,
   removeHelp:
-    "This person loses access to the organization at once, and invitations that they sent stop working. Their account and past usage stay.",
+    "This person loses access to the organization at once, and invitations they sent stop working. Their account and past usage stay.",
   leave: "Leave",
   leaveTitle: (organization: string) => `Leave ${organization}`,
-  leaveHelp: "You lose access to the organization at once. Only an invitation brings you back.",
+  leaveHelp: "You lose access to the organization at once. You can come back only by invitation.",
   keysOf: (count: number, name: string) => `${counted(count, "key")} of ${name}`,
   keysStay: (count: number) =>
     count === 0
-      ? "There are no active keys of this person here."
+      ? "This person has no active keys here."
       : `${counted(count, "active key")} of this person ${count === 1 ? "keeps" : "keep"} working until revoked on the keys page.`,
-  lastOwner: "The last owner cannot leave. Make somebody else an owner first.",
+  lastOwner: "The last owner cannot leave. Make someone else an owner first.",
   invite: "Invite",
   inviteTitle: (organization: string) => `Invite to ${organization}`,
   email: "Email",
@@ -62,7 +62,7 @@ export const teamTexts = {
   expires: "Expires",
   withdraw: "Withdraw",
   withdrawFor: (email: string) => `Withdraw the invitation of ${email}`,
-  withdrawHelp: "The link that was sent stops working. The address can be invited again.",
+  withdrawHelp: "The link stops working. The address can be invited again.",
   linkTitle: (email: string) => `Invitation for ${email}`,
   sendLink: "Send this link to the person yourself.",
 } as const;

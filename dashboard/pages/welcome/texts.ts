@@ -1,12 +1,12 @@
 export const welcomeTexts = {
   title: "Welcome to Tollgate",
   accountLead:
-    "This makes the first account of this gateway: its operator, and owner of the first organization. The link works once.",
-  makeAccount: "Make the account",
+    "This creates the first account of this gateway: its operator, and the owner of the first organization. The link works once.",
+  makeAccount: "Create account",
   noLink:
     "Nobody has an account yet. Open the sign-in link that the gateway printed in its terminal when it started; a restart prints a new one.",
   hello: (name: string) => `Welcome, ${name}`,
-  stepsLead: "Four steps to a first request. Each can wait; the dashboard has them all.",
+  stepsLead: "Four steps to your first request. You can skip any of them; the dashboard has them all.",
   operatorOnly: "You are an operator and belong to no organization yet.",
   nowhere: "You belong to no organization. Ask an owner for an invitation.",
   account: "Account",
@@ -16,12 +16,12 @@ export const welcomeTexts = {
   done: "done",
   open: "open",
   keyName: "First key",
-  keyHelp: "A program needs a key to call a model. It is shown once, with ready snippets.",
-  keyDone: "This organization has a key. Its secret was shown when it was made.",
+  keyHelp: "A program needs a key to call a model. It is shown once, with ready-made snippets.",
+  keyDone: "This organization has a key. Its secret was shown when it was created.",
   makeKey: "Make a key",
-  anotherKey: "Make another key",
-  needsKey: "Make a key first: it pays for the request.",
-  needsModel: "No model can be called right now. The models page says why.",
+  anotherKey: "Create another key",
+  needsKey: "Create a key first: it pays for the request.",
+  needsModel: "No model can be called right now. The models page explains why.",
   requestHelp: (model: string, key: string) =>
     `Asks ${model} a short question. It is a real request: the key “${key}” pays for it.`,
   prompt: "Say hello in one sentence.",

@@ -171,7 +171,7 @@ describe.each(ROLES)("%s", (role) => {
   test("3 · Overview: spend by model, a day unlike the others, what ends and what is at its limit", async () => {
     await at("overview");
     await visitor.page.getByRole("img", { name: new RegExp(overviewTexts.spendByModel) }).waitFor();
-    await link(/^Today is 16\.0 × a usual day: \$8\.00 so far.*key Spare/).waitFor();
+    await link(/^Today is 16\.0 × a normal day: \$8\.00 so far.*key Spare/).waitFor();
     await link(/^The release of plain-1@.* ends in 29 h/).waitFor();
     await link(new RegExp(`^${BATCH} has reached its monthly limit`)).waitFor();
   });

@@ -2,14 +2,14 @@ export const operatorEntitlementsTexts = {
   lead: "Requests for Research Mode. Nobody approves their own request, and an approval never opens a route that is disabled, unhealthy or stale.",
   empty:
     "Nobody has asked for Research Mode yet. Organizations ask on their own Research Mode page; requests wait here for a decision.",
-  nobodyWaits: "Nobody waits for a decision.",
+  nobodyWaits: "Nothing is waiting for a decision.",
   menu: (project: string) => `Actions for ${project}`,
   state: "State",
   all: "All",
   approve: "Approve",
   decline: "Decline",
   revoke: "Revoke",
-  notYours: "You asked for it; another operator decides.",
+  notYours: "You requested it; another operator decides.",
   approveTitle: (model: string, org: string) => `Approve ${model} for ${org}`,
   approveHelp:
     "Research keys of the organization may call the model from their next request until 00:00 UTC of this day.",

@@ -2,7 +2,7 @@ import { chargedTexts } from "../../../components/texts.ts";
 import { counted } from "../../../format/count.ts";
 
 export const operatorHomeTexts = {
-  lead: "The whole installation at a glance: what goes through, what is earned, who serves it, what needs doing.",
+  lead: "The whole installation at a glance: traffic, margin, providers, and what needs attention.",
   /** Of tiles that could not be read. */
   parts: {
     traffic: "charged requests of the past 24 hours",
@@ -50,20 +50,20 @@ export const operatorHomeTexts = {
     all === 0
       ? null
       : `${live} of ${counted(String(all), "route")} live${reason === null ? "" : ` · ${reason}`}`,
-  waiting: "Waits for you",
-  noWaiting: "Everybody has credits for three days or more, and nobody asks for Research Mode.",
-  lowCredits: "Credits for less than 3 days",
+  waiting: "Waiting for you",
+  noWaiting: "Everyone has credits for three days or more, and nobody is waiting for Research Mode.",
+  lowCredits: "Less than 3 days of credits",
   asksFor: (model: string) => `Research Mode for ${model}`,
   leftAt: "left, at",
   aDay: "a day",
-  ending: "Ends soon",
-  endingLead: "Within 14 days, or expired and not renewed.",
+  ending: "Ending soon",
+  endingLead: "Within 14 days, or already expired and not renewed.",
   noEnding: "Nothing ends within 14 days.",
   kinds: { release: "release", entitlement: "entitlement", key: "key", management_key: "management key" },
   over: "expired",
   marginByModel: "Margin by model, 30 days",
   marginLead: (source: string) =>
-    `What customers were charged, and what providers list for the same tokens. Where routes cost differently, or a price depends on the prompt's length, from the lowest to the highest. What you agreed with a provider is not known here. Source: ${source}.`,
+    `What customers were charged, beside the providers' list prices for the same tokens. Where routes differ in cost, or a price depends on the prompt's length, the range is shown. Prices you negotiated with a provider are not known here. Source: ${source}.`,
   noUse: "Nothing was charged in 30 days.",
   notKnown: (models: string, why: string) => `– ${models}: ${why}.`,
   unknown: {
@@ -77,13 +77,13 @@ export const operatorHomeTexts = {
     served: "Served, 24 h",
     attempts: "Calls, 24 h",
     failed: "Failed",
-    error: "Most often",
+    error: "Most frequent error",
     firstToken: "First token, 1 h",
     what: "What",
     kind: "Kind",
     whose: "Whose",
     ends: "Ends",
-    how: "How it stands",
+    how: "Details",
     model: "Model",
     charged: "Charged",
     cost: "List price",

@@ -1,16 +1,16 @@
 import { counted } from "../../../format/count.ts";
 
 export const operatorLedgerTexts = {
-  lead: "Checks every rule of the books in one snapshot while traffic runs, the same as ./tollgate ledger audit.",
+  lead: "Checks every rule of the books in one snapshot while traffic runs, like ./tollgate ledger audit.",
   run: "Run the audit",
   again: "Run it again",
-  running: "Reading the whole ledger. Large ones take some seconds; requests are not delayed.",
+  running: "Reading the whole ledger. A large one takes some seconds; requests are not delayed.",
   notRun: "The audit reads every entry, request and balance and recomputes every charge.",
   ok: "Every rule holds.",
   broken: (count: number) =>
     `${counted(count, "violation")}. Paid requests of that organization should stop until it is understood.`,
   drift: "Difference in the sums",
-  driftNote: "has to be zero",
+  driftNote: "must be zero",
   variance: "Paid by the platform",
   varianceNote: "since the beginning: price above what customers were charged",
   debt: "Debt of organizations",
@@ -18,12 +18,12 @@ export const operatorLedgerTexts = {
   invariants: "Rules",
   violations: "Violations",
   lateHolds: "Holds past their deadline",
-  lateHelp: "Their gateway has ended or hangs; the next clean-up resolves them by what is known of each.",
+  lateHelp: "Their gateway has ended or is stuck; the next clean-up resolves each by what is known of it.",
   csv: "Download CSV",
   statement: "Statement",
   quarantine: {
     title: "Requests set aside",
-    help: "The record of these requests is damaged, so nobody could tell what they cost. Their credits stay held until you charge at most that much, or give it back. Everything else goes on.",
+    help: "The records of these requests are damaged, so their cost is unknown. Their credits stay held until you charge up to that amount or give it back. Everything else continues.",
     resolve: "Resolve",
     resolveOf: (request: string) => `Resolve ${request}`,
     held: "Held:",
