@@ -4,7 +4,7 @@ import { comeAnew } from "./come-anew.ts";
 
 /** Here, as the words of the pages bring much else along. */
 const UPDATING =
-  "The dashboard does not come. Most likely the gateway is being updated; this page is tried again every five seconds.";
+  "The dashboard did not load. Most likely the gateway is being updated; this page retries every five seconds.";
 const SLOWLY_MS = 5_000;
 
 addEventListener(

@@ -52,12 +52,12 @@ async function addPasskey(name: string): Promise<void> {
   await send("/auth/passkey/verify-registration", { body: { response, name } });
 }
 
-const NOT_ALLOWED = "No passkey was used: the browser's question was closed or took too long.";
+const NOT_ALLOWED = "No passkey was used: the browser's prompt was closed or timed out.";
 /** The names that browsers give to why there was no passkey. */
 const WITHOUT_PASSKEY: Record<string, string> = {
   NotAllowedError: NOT_ALLOWED,
-  InvalidStateError: "This device holds one of your passkeys already.",
-  SecurityError: "The browser uses no passkeys at this address.",
+  InvalidStateError: "This device already has one of your passkeys.",
+  SecurityError: "Browsers do not allow passkeys at this address.",
 };
 
 /** What the passkey signed, or why there is none: the browser's own names for that, in our words. */

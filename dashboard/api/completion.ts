@@ -30,7 +30,7 @@ interface Terms {
 /** It stopped without its end: the network, or something in between, cut it off. */
 class BrokeOff extends Error {
   constructor() {
-    super("The answer broke off before its end.");
+    super("The answer was cut off before its end.");
     this.name = "BrokeOff";
   }
 }

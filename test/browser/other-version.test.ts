@@ -61,7 +61,7 @@ test("where it does not come for long the page says so, and is there once the fi
   await page.reload();
   await page
     .getByRole("status")
-    .getByText(/^The dashboard does not come\./)
+    .getByText(/^The dashboard did not load\./)
     .waitFor();
   await page.unrouteAll();
   await visitor.arrived(pageNames.billing);

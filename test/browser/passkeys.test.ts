@@ -67,7 +67,7 @@ test("a passkey is added under its name, and the device knows whose it is", asyn
 
 test("a device that holds one is told so", async () => {
   await add("the same laptop");
-  await visitor.page.getByText("This device holds one of your passkeys already.").waitFor();
+  await visitor.page.getByText("This device already has one of your passkeys.").waitFor();
   await inspect(visitor, "a passkey that is there already");
 });
 
