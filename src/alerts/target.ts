@@ -4,6 +4,7 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
+/** A target that may be called: `url` names host and certificate, `address` is where the socket goes. */
 export interface Place {
   url: URL;
   /** The judged address, to connect to. */

@@ -11,6 +11,7 @@ const NUMBER = /^-?\d+(\.\d+)?$/;
 /** A number that JavaScript cannot hold, as `JSON.rawJSON` prints it. */
 const isExact = (value: unknown): value is { rawJSON: string } => typeof value === "object" && value !== null;
 
+/** The cell as it stands between two commas. Numbers stand as they are; null is an empty cell; no cell runs as a formula. */
 export function cell(value: Cell): string {
   if (value === null) return "";
   const text = isExact(value) ? value.rawJSON : String(value);

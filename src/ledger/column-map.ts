@@ -43,6 +43,7 @@ export type RowOf<In extends Table, List extends string> = {
 export type ListOf<In extends Table, List extends string> =
   Exclude<Names<List>, keyof Tables[In] | ""> extends never ? List : never;
 
+/** One column, its field in memory, and its kind, which says how a cell becomes a value and back. */
 export interface Column {
   column: string;
   field: string;

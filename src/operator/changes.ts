@@ -22,6 +22,7 @@ interface ChangesPorts extends Omit<ProviderPorts, "listedRoutes"> {
 
 export type Changes = ReturnType<typeof createChanges>;
 
+/** Every method throws `Refusal` or `OperatorRefusal`, and has changed nothing then. */
 export function createChanges(ports: ChangesPorts) {
   const { ledger, publisher } = ports;
   const { note } = auditNotes(ports.sql, ports.clock);

@@ -6,6 +6,7 @@ export interface ListAsk {
   cursor?: string | undefined;
   limit?: number | undefined;
 }
+/** `next_cursor` is null on the last page. */
 export interface ListOf<Row> {
   data: Row[];
   next_cursor: string | null;

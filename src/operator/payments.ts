@@ -26,6 +26,7 @@ export interface PaymentServicePorts extends AutomaticTopUpPorts {
 
 export type PaymentService = ReturnType<typeof paymentService>;
 
+/** Amounts are decimal US dollars outside, nano-USD inside. */
 export function paymentService(on: PaymentServicePorts) {
   return { ...ordering(on), ...automaticTopUp(on), ...forOperators(on) };
 }

@@ -20,6 +20,7 @@ export interface HistogramPorts {
   flushRequestLog(): Promise<void>;
 }
 
+/** Counts by state, one per bucket. Throws `Refusal` where the window is empty or its ends are no times. */
 export async function activityHistogram(
   on: HistogramPorts,
   organizationId: string,

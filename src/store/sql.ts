@@ -4,6 +4,7 @@ import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 
 export type Dialect = "sqlite" | "postgresql";
 export type SqlValue = string | number | bigint | boolean | Uint8Array | null;
+/** Text with `?1` for parameters, and their values in that order. */
 export interface Statement {
   /** One for both stores; by dialect where they keep a thing differently. */
   text: string | Readonly<Record<Dialect, string>>;
@@ -14,6 +15,7 @@ export interface Statement {
 /** A row by column name. Whole numbers may come as bigint, number or text: read them with the functions below. */
 export type SqlRow = Record<string, unknown>;
 
+/** The port to either store, for what is not the money path. */
 export interface Sql {
   /** For the few places where the two stores keep a thing differently. */
   readonly dialect: Dialect;

@@ -27,6 +27,7 @@ export function questionAbout(
     : { statement: many, values: [...transposed(rows, first.length), ...also] };
 }
 
+/** The answer to one statement of a flight. */
 export interface Answer {
   rows: Cell[][];
   /** The command's tag, `COMMIT` or `ROLLBACK` of a COMMIT. */

@@ -8,6 +8,7 @@ import { runOnPostgres } from "../../store/postgres-sql.ts";
 import { findAnswer } from "../requests.ts";
 import { readable } from "../unreadable.ts";
 
+/** State and chunks are of one instant. */
 export interface Progress {
   /** A request that is not there was released with the row that a failover lost; one in quarantine is run by nobody. */
   state: "running" | "quarantined" | "settled" | "released";

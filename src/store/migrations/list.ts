@@ -31,6 +31,7 @@ import { POSTGRES_LEDGER_SCHEMA } from "./postgres/0001-ledger.ts";
 import { POSTGRES_PAYMENTS_SCHEMA } from "./postgres/0003-payments.ts";
 import { inPostgres } from "./postgres/in-postgres.ts";
 
+/** One step of the schema, to `version`, in one transaction. */
 export interface Migration {
   version: number;
   name: string;
