@@ -20,7 +20,7 @@ interface ChangesPorts extends Omit<ProviderPorts, "listedRoutes"> {
   publisher: Pick<Publisher, "hasRoute" | "listed">;
 }
 
-export type Changes = ReturnType<typeof createChanges>;
+export type ChangesByHand = ReturnType<typeof createChanges>;
 
 /** Every method throws `Refusal` or `OperatorRefusal`, and has changed nothing then. */
 export function createChanges(ports: ChangesPorts) {

@@ -21,7 +21,7 @@ export interface HistogramPorts {
 }
 
 /** Counts by state, one per bucket. Throws `Refusal` where the window is empty or its ends are no times. */
-export async function activityHistogram(
+export async function activityHistogramOf(
   on: HistogramPorts,
   organizationId: string,
   query: z.output<typeof activityShapes.histogramQuery>,
