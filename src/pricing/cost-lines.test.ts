@@ -67,10 +67,11 @@ test("the tier that a prompt reaches prices the whole request, the tier of servi
 
 test("each reply names its own tier of service: what one request of a release cost decides nothing about the next", () => {
   const price = exactPrice(PUBLISHED);
-  const rateOf = (serviceTier: string | null): string | undefined =>
-    costLines({ promptTokens: 1, completionTokens: 0, cachedTokens: null, serviceTier }, price, nanoUsd(0n))[0]
+  const rateOf = (named: Partial<TokenCounts>): string | undefined =>
+    costLines({ promptTokens: 1, completionTokens: 0, cachedTokens: null, ...named }, price, nanoUsd(0n))[0]
       ?.usd_per_million;
-  expect(["flex", null, "priority", "flex", null].map(rateOf)).toEqual(["2.5", "5", "10", "2.5", "5"]);
+  const [flex, priority] = [{ serviceTier: "flex" }, { serviceTier: "priority" }];
+  expect([flex, {}, priority, flex, {}].map(rateOf)).toEqual(["2.5", "5", "10", "2.5", "5"]);
 });
 
 test("what is written to a cache for no stated time is none of what is written for an hour", () => {
