@@ -3,7 +3,7 @@
 // compared with what was read (performance.md §5).
 import { loadConfig } from "../src/config/config.ts";
 import { askTogether, type Parameter, type Question } from "../src/ledger/postgres/flight.ts";
-import { statement, transposed } from "../src/ledger/postgres/query.ts";
+import { namedStatement, transposed } from "../src/ledger/postgres/query.ts";
 import { newRequestId } from "../src/lib/id.ts";
 import { openPostgresStore } from "../src/store/postgres.ts";
 import { releaseOf } from "../test/ledger/world.ts";
@@ -24,19 +24,22 @@ import {
   type Waiting,
 } from "./lean-books.ts";
 
-const keys = statement(
+const keys = namedStatement(
   "lean_keys",
   "SELECT digest, revoked_at FROM api_key WHERE org_id = $1 AND key_id = $2",
 );
-const lock = statement("lean_lock", "SELECT 1 FROM org_balance WHERE org_id = $1 AND slot = 0 FOR UPDATE");
-const close = statement(
+const lock = namedStatement(
+  "lean_lock",
+  "SELECT 1 FROM org_balance WHERE org_id = $1 AND slot = 0 FOR UPDATE",
+);
+const close = namedStatement(
   "lean_close",
   `UPDATE request SET state = 'settled', closed_txn = $3, ended_at = $4, evidence = 'provider_usage',
      prompt_tokens = ${PROMPT_TOKENS}, completion_tokens = ${COMPLETION_TOKENS}, cached_tokens = 0, reasoning_tokens = 0,
      charge = $5, status = 200, finish_reason = 'stop', first_part_ms = 3, total_ms = 3, attempts = $6
    WHERE org_id = $1 AND request_id = ANY($2::text[]) AND state = 'dispatched'`,
 );
-const open = statement(
+const open = namedStatement(
   "lean_open",
   `INSERT INTO request (org_id, request_id, key_id, model, tier, stream, state, epoch, admitted_at, deadline_at, month,
      release_digest, hold, prompt_bound, output_bound, opened_txn, surface)
@@ -44,13 +47,13 @@ const open = statement(
      $9::text, $10::bigint, 100, 4096, $11::bigint, 'chat.completions'
    FROM unnest($2::text[]) AS r (id)`,
 );
-const month = statement(
+const month = namedStatement(
   "lean_month",
   `INSERT INTO key_month (org_id, key_id, month, held, spent, last_admitted_at) VALUES ($1, $2, $3, $4, $5, $6)
    ON CONFLICT (org_id, key_id, month) DO UPDATE SET held = excluded.held, spent = excluded.spent,
      last_admitted_at = excluded.last_admitted_at`,
 );
-const usage = statement(
+const usage = namedStatement(
   "lean_usage",
   `INSERT INTO usage_hour AS had (org_id, key_id, model, hour, requests, input_tokens, cached_tokens, output_tokens, charge)
    VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8)
@@ -58,7 +61,7 @@ const usage = statement(
      input_tokens = had.input_tokens + excluded.input_tokens, output_tokens = had.output_tokens + excluded.output_tokens,
      charge = had.charge + excluded.charge`,
 );
-const entries = statement(
+const entries = namedStatement(
   "lean_entries",
   `INSERT INTO ledger_entry (org_id, slot, version, txn, kind, debit, credit, amount, available_before, available_after,
      held_before, held_after, requests, reference, at, prev_hash, hash)
@@ -68,13 +71,13 @@ const entries = statement(
      $12::bigint[], $13::bigint[], $14::bytea[], $15::bytea[])
      AS r (version, kind, debit, credit, amount, av_before, av_after, held_before, held_after, requests, prev_hash, hash)`,
 );
-const balance = statement(
+const balance = namedStatement(
   "lean_balance",
   `UPDATE org_balance SET available = $2, held = $3, spent = $4, version = $5, head_hash = $6, stamped_at = $7
    WHERE org_id = $1 AND slot = 0`,
 );
-const BEGIN: Question = { statement: statement("BEGIN", "BEGIN"), values: [] };
-const COMMIT: Question = { statement: statement("COMMIT", "COMMIT"), values: [] };
+const BEGIN: Question = { statement: namedStatement("BEGIN", "BEGIN"), values: [] };
+const COMMIT: Question = { statement: namedStatement("COMMIT", "COMMIT"), values: [] };
 
 /** Whose requests they all are, and what each is admitted with. */
 interface Terms {

@@ -1,6 +1,6 @@
 // Rows as a store has them that has been in use: of organizations in blocks, as wide as real ones, in every table that a
 // migration may touch. For locks and times, not for the books: nothing here adds up.
-import type { Dialect } from "../../src/store/sql.ts";
+import type { SqlDialect } from "../../src/store/sql.ts";
 
 /** How the two stores say what they say differently. */
 interface Words {
@@ -11,7 +11,7 @@ interface Words {
   no: string;
 }
 
-const WORDS: Readonly<Record<Dialect, Words>> = {
+const WORDS: Readonly<Record<SqlDialect, Words>> = {
   postgresql: {
     series: (n) => `FROM generate_series(1::bigint, ${n}) AS s (i)`,
     hex: "lpad(to_hex(i), 32, '0')",
@@ -230,7 +230,7 @@ const zero = (...names: string[]): Record<string, string> =>
 export function fillingOf(
   version: number,
   requests: number,
-  dialect: Dialect,
+  dialect: SqlDialect,
 ): { table: string; rows: number; sql: string }[] {
   const words = WORDS[dialect];
   return FILLINGS.filter(({ since }) => since === version).map(({ table, rows, columns }) => {

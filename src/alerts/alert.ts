@@ -2,6 +2,7 @@
 import type { AlertKind } from "../domain/alert-kinds.ts";
 import type { NanoUsd } from "../domain/money.ts";
 
+/** What a rule watches. Of `amount`, `percent` and `days` its kind uses one at the most; the others are null. */
 export interface Condition {
   kind: AlertKind;
   /** balance_below, spend_per_day. */
@@ -14,6 +15,7 @@ export interface Condition {
   keyId: string | null;
 }
 
+/** A condition of one organization, and whom it tells: the ids of its channels; on the dashboard it is told in any case. */
 export interface Rule extends Condition {
   /** `alr_…`. */
   id: string;
@@ -39,6 +41,7 @@ export interface Channel {
   createdAtMs: number;
 }
 
+/** One message for one channel, kept with how its last try went. */
 export interface Delivery {
   /** `msg_…`: the same at every try, so that a receiver can tell a repetition. */
   id: string;

@@ -6,6 +6,7 @@ import { DASHBOARD, type Rule } from "./alert.ts";
 import { delivery, type OutboxMessage } from "./outbox.ts";
 import { asRead, valuesOf } from "./rule-book.ts";
 
+/** Marks rules as firing, about one subject each, and as silent again; who writes first is the only one who tells. */
 export class Crossings {
   constructor(private readonly sql: Sql) {}
 

@@ -15,6 +15,7 @@ import {
 } from "../store/sql.ts";
 import { type Channel, DASHBOARD, type Delivery } from "./alert.ts";
 
+/** A message before it is for any channel: each channel gets a delivery of its own, with an id of its own in its payload. */
 export interface OutboxMessage {
   organizationId: string;
   ruleId: string | null;
@@ -24,6 +25,7 @@ export interface OutboxMessage {
   payload(deliveryId: string): string;
 }
 
+/** How one try went; without an `error` it was delivered. `status` is the HTTP status, where one was answered. */
 export interface Tried {
   atMs: number;
   durationMs: number;

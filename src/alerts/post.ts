@@ -14,6 +14,10 @@ export interface PostPorts {
 /** Gone: the receiver asks to be left alone (Standard Webhooks). */
 const GONE = 410;
 
+/**
+ * Never throws: a target that is not allowed, a name that does not resolve and a receiver that hangs are answers, in a
+ * sentence.
+ */
 export async function post(
   target: string,
   message: { headers: Record<string, string>; body: string },

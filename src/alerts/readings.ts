@@ -11,6 +11,7 @@ import type { Period } from "../ledger/key-spans.ts";
 import { utcMonth } from "../lib/clock.ts";
 import type { LimitedKey } from "../registry/limited-keys.ts";
 
+/** Requests of a window, and those of them that ended without an answer. */
 export interface Outcomes {
   requests: number;
   failed: number;
@@ -24,6 +25,7 @@ export interface WatchedRoute {
   expiresAtMs: number | null;
 }
 
+/** What the rules of one organization are judged by: money in nano-USD, instants in milliseconds since the epoch. */
 export interface Figures {
   balance(): Promise<BalanceRecord | null>;
   /** Charges of requests admitted since an instant. */

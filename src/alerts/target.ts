@@ -4,7 +4,8 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 
-export interface Place {
+/** A target that may be called: `url` names host and certificate, `address` is where the socket goes. */
+export interface ResolvedTarget {
   url: URL;
   /** The judged address, to connect to. */
   address: string;
@@ -123,7 +124,7 @@ export async function resolveTarget(
   text: string,
   allow: { privateTargets: boolean },
   resolveHost: ResolveHost = resolveBySystem,
-): Promise<Place> {
+): Promise<ResolvedTarget> {
   const url = readTarget(text, allow);
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const addresses = isIP(host) === 0 ? await resolveHost(host) : [host];

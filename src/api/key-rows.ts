@@ -13,7 +13,7 @@ import { type KeyPlace, keyPlaces } from "../reporting/key-places.ts";
 import { pageOf } from "../store/page.ts";
 import type { PersonCaller } from "./endpoint.ts";
 import type { Rooms } from "./rooms.ts";
-import type { KeyJson, keyList, keyMakers, keyMakersQuery, KeyRow, keysQuery } from "./shapes/keys.ts";
+import type { KeyJson, keyList, keyMakers, keyMakersQuery, ListedKey, keysQuery } from "./shapes/keys.ts";
 
 export type KeyAt = { org: string; key: string };
 
@@ -25,7 +25,7 @@ export async function knownKey({ operator }: Rooms, { org, key: id }: KeyAt): Pr
 }
 
 /** The one key, without a look at the others. */
-export async function keyRowOf(rooms: Rooms, at: KeyAt, caller: PersonCaller): Promise<KeyRow> {
+export async function keyRowOf(rooms: Rooms, at: KeyAt, caller: PersonCaller): Promise<ListedKey> {
   const found = await knownKey(rooms, at);
   const makers = await makersOf(rooms.reports.sql, [found.id]);
   const maker = makers.get(found.id);
@@ -130,7 +130,7 @@ async function printed(
     members: ReadonlySet<string>;
   },
   caller: PersonCaller,
-): Promise<KeyRow[]> {
+): Promise<ListedKey[]> {
   const asked = [...new Set(found.makers.values())];
   const people = new Map((await rooms.people.persons(asked)).map(({ id, name }) => [id, name]));
   const standing = await changesKeys(rooms, found.org, caller);
@@ -166,8 +166,8 @@ function printKey(
     changeable,
     nowMs,
     pace,
-  }: Pick<KeyRow, "created_by" | "changeable"> & { nowMs: number; pace: KeyPace | undefined },
-): KeyRow {
+  }: Pick<ListedKey, "created_by" | "changeable"> & { nowMs: number; pace: KeyPace | undefined },
+): ListedKey {
   const now = new Date(nowMs);
   const month = printTime(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1));
   return {

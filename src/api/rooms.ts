@@ -2,7 +2,7 @@
 import type { SendMail } from "../alerts/mail/message.ts";
 import type { SpokenSurface } from "../domain/surfaces.ts";
 import type { AlertService } from "../operator/alerts.ts";
-import type { Changes } from "../operator/changes.ts";
+import type { ChangesByHand } from "../operator/changes.ts";
 import type { Operator } from "../operator/operator.ts";
 import type { PaymentService } from "../operator/payments.ts";
 import type { Credential } from "../domain/credential.ts";
@@ -20,7 +20,7 @@ export interface KeyRooms {
 export interface Rooms extends KeyRooms {
   /** What readers take (`src/reporting`): their functions are called by name. */
   reports: Reports;
-  changes: Changes;
+  changes: ChangesByHand;
   people: People;
   payments: PaymentService;
   /** Null where no mail server is configured. */

@@ -1,6 +1,7 @@
 // What a line of the audit log tells: who changed what, from which value to which (hardening.md S40).
 import type { Actor } from "./actor.ts";
 
+/** One line before it is written; `auditLine` gives it an id and a time. */
 export interface AuditNote {
   actor: Actor;
   /** `key.create`, `credits.purchase` … */

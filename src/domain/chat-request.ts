@@ -26,6 +26,7 @@ export interface InlineFile {
   file_data: string;
 }
 
+/** One call that the model asked for; `arguments` is the text as the model wrote it, JSON or not. */
 export interface ToolCall {
   id: string;
   type: "function";
@@ -80,6 +81,7 @@ export type ReasoningStatement = (
   hint?: true;
 };
 
+/** Every field is there: what a caller left out is null, empty or its default. */
 export interface ChatRequest {
   model: string;
   messages: Message[];

@@ -2,6 +2,7 @@
 // headers in which clients send one.
 import { Refusal } from "./refusals.ts";
 
+/** Well-formed is not known: whether the key exists, and the secret is its own, is the ledger's word (`checkKey`). */
 export interface Credential {
   organizationId: string;
   keyId: string;

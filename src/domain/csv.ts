@@ -1,6 +1,6 @@
 // One cell of a CSV for spreadsheets. A text that a spreadsheet would run as a formula gets a quote in front (dashboard.md
 // §4).
-export type Cell = string | number | boolean | null;
+export type CsvCell = string | number | boolean | null;
 
 /** Some read the wide forms as the narrow ones. */
 const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
@@ -11,7 +11,8 @@ const NUMBER = /^-?\d+(\.\d+)?$/;
 /** A number that JavaScript cannot hold, as `JSON.rawJSON` prints it. */
 const isExact = (value: unknown): value is { rawJSON: string } => typeof value === "object" && value !== null;
 
-export function cell(value: Cell): string {
+/** The cell as it stands between two commas. Numbers stand as they are; null is an empty cell; no cell runs as a formula. */
+export function csvCell(value: CsvCell): string {
   if (value === null) return "";
   const text = isExact(value) ? value.rawJSON : String(value);
   const safe = NUMBER.test(text) ? text : harmlessCell(text);

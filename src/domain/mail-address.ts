@@ -5,6 +5,7 @@ const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~
 const LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
 const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 
+/** At most 254 ASCII characters in all, 64 of them before the `@`; anything else, quoted or international, is none. */
 export function isMailAddress(text: string): boolean {
   if (text.length > 254) return false;
   const at = text.lastIndexOf("@");

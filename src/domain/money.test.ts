@@ -1,5 +1,16 @@
 import { expect, test } from "bun:test";
-import { formatUsd, nanoUsd, parseUsd, usdJsonNumber } from "./money.ts";
+import {
+  addUsd,
+  formatUsd,
+  MAX_NANO_USD,
+  maxUsd,
+  minUsd,
+  nanoUsd,
+  parseUsd,
+  subUsd,
+  sumUsd,
+  usdJsonNumber,
+} from "./money.ts";
 
 test("decimal strings become exact nano-USD and come back with nine places", () => {
   for (const [text, amount] of [
@@ -11,6 +22,7 @@ test("decimal strings become exact nano-USD and come back with nine places", () 
     expect(parseUsd(text)).toBe(nanoUsd(amount));
   }
   expect(formatUsd(nanoUsd(5_000_000_000n))).toBe("5.000000000");
+  expect(formatUsd(nanoUsd(999_999_999n))).toBe("0.999999999");
   expect(formatUsd(nanoUsd(-1n))).toBe("-0.000000001");
 });
 
@@ -43,4 +55,19 @@ test("the wire's one number is the shortest exact literal of its decimal string"
     expect(usdJsonNumber(nanoUsd(amount))).toBe(text);
     expect(Number(text) * 1e9).toBeCloseTo(Number(amount), 3);
   }
+});
+
+test("the largest amount is that of a signed 64-bit column, and itself an amount", () => {
+  expect(MAX_NANO_USD).toBe(nanoUsd(2n ** 63n - 1n));
+  expect(parseUsd("9223372036.854775807")).toBe(MAX_NANO_USD);
+  expect(parseUsd("9223372036.854775808")).toBeNull();
+});
+
+test("amounts are added, taken away and compared as what they are; the sum of none is nothing", () => {
+  const [two, five] = [nanoUsd(2n), nanoUsd(5n)];
+  expect([addUsd(two, five), subUsd(two, five), minUsd(five, two), maxUsd(two, five)]).toEqual(
+    [7n, -3n, 2n, 5n].map(nanoUsd),
+  );
+  expect(sumUsd([two, five, two])).toBe(nanoUsd(9n));
+  expect(sumUsd([])).toBe(nanoUsd(0n));
 });

@@ -32,6 +32,7 @@ interface PublishedTier extends PublishedRates {
   above_prompt_tokens: number;
 }
 
+/** As the signed manifest has it: decimal texts of US dollars, rates per million tokens (providers.md §4). */
 export interface PublishedPrice extends PublishedRates {
   request_minimum: string;
   /** US dollars per 1,000 paid calls on the provider's side, of which a request pays `calls_max` at most. */
@@ -68,6 +69,7 @@ export const RATE_NAMES = {
   audio_output: "audioOutput",
 } as const satisfies Record<TokenClass, keyof Rates>;
 
+/** As charges are computed with: integers only. Rates are nano-USD per million tokens; `requestMinimum` is nano-USD. */
 export interface Price extends Rates {
   requestMinimum: NanoUsd;
   /** Nano-USD per 1,000 calls. */

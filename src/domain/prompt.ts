@@ -11,6 +11,7 @@ export interface PromptSize {
   files: number;
 }
 
+/** The size bounds the tokens without counting them; `text` is read only where an exact count is asked for. */
 export interface Prompt {
   size: PromptSize;
   /** The same text for an exact count: as the model reads it, without JSON's escapes, and no longer than `size.bytes`. */

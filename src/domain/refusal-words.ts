@@ -1,6 +1,7 @@
 // What each refusal means and what to do about it, for people: the sentences of `docs/errors.md`, compared there.
 import type { RefusalCode } from "./refusals.ts";
 
+/** Two sentences for people: what happened, and what they do next. */
 export interface RefusalWords {
   happened: string;
   next: string;

@@ -3,6 +3,7 @@
 
 const PLACE = '"sequence_number":';
 
+/** One per stream: it remembers the event before and how many there were. */
 export class RepeatedEvents {
   private last = "";
   private seen = 0;

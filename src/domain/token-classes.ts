@@ -78,6 +78,7 @@ export type WireClasses = { [Name in WireCount]?: number | undefined } & {
   service_tier?: string | undefined;
 };
 
+/** Classes that are not known are left out of the wire form. */
 export function printClassCounts(known: KnownClasses): WireClasses {
   const wire: WireClasses = {};
   for (const name of COUNTED_CLASSES) {
@@ -87,6 +88,7 @@ export function printClassCounts(known: KnownClasses): WireClasses {
   return known.serviceTier === undefined ? wire : { ...wire, service_tier: known.serviceTier };
 }
 
+/** The reverse of `printClassCounts`: a class that the wire form leaves out is not known. */
 export function readClassCounts(wire: WireClasses): KnownClasses {
   const known: KnownClasses = {};
   for (const name of COUNTED_CLASSES) {

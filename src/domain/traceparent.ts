@@ -1,5 +1,6 @@
 // The header `traceparent` of W3C Trace Context. `tracestate` is a free text of the caller's: it is neither kept nor passed on.
 
+/** What was asked for by a caller who traces: the trace to join, the span above ours, and whether they record it. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   traceId: string;

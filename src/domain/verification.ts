@@ -24,6 +24,7 @@ export interface Check {
   holds: boolean | null;
 }
 
+/** One step with all its checks; `holds` is null where a step could not be judged, which is no proof. */
 export interface VerifiedStep {
   name: VerificationStep;
   holds: boolean | null;

@@ -54,6 +54,7 @@ const PAGES = [
 
 const SOON_MS = 400;
 
+/** A page that is asked for while it is built gets a page that says so. */
 export function dashboardRoutes(ports: { assets: () => Promise<Assets> }): Route[] {
   const get = { methods: ["GET"], door: "public" } as const;
   // A program and a file wait for the build, however long the machine takes for it; a browser is told what goes on.

@@ -19,6 +19,7 @@ const BODY_BYTES = 4 * 1024;
 
 type Step = "code" | "token";
 
+/** Throws `Refusal` for bodies and fields; what RFC 8628 names is an answer of status 400 in its shape. */
 export function deviceHandlers(
   devices: Pick<Devices, "ask" | "fetch">,
   uploads: Uploads,

@@ -4,6 +4,7 @@
 const LINES = 1_000;
 const WINDOW_MS = 10_000;
 
+/** One quota for all callers; what a window left out is told when the next one begins, or at the end. */
 export class LineQuota {
   private startedAtMs = Number.NEGATIVE_INFINITY;
   private written = 0;

@@ -23,11 +23,16 @@ export interface Route {
   handler: Handler;
 }
 
+/** `rest` is what stands behind the pattern's `*`, "" for an exact path. */
 export interface Found {
   route: Route;
   rest: string;
 }
 
+/**
+ * A path that stands in the table exactly is looked for among no patterns; of several that fit, the first one with the
+ * method is taken.
+ */
 export class Router {
   private readonly exact = new Map<string, Found[]>();
   private readonly prefixes: Route[] = [];

@@ -17,6 +17,7 @@ type Frame = IteratorResult<string, void>;
 
 const NO_MORE: Frame = { done: true, value: undefined };
 
+/** All open streams of the process; a stream that its client has left counts until its hold has ended. */
 export class EventStreams {
   private readonly open = new Roster<StreamBody>();
   private stopTicking: (() => void) | null = null;

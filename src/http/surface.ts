@@ -51,6 +51,7 @@ type SurfaceContext = Pick<
   "request" | "requestId" | "receivedAtMs" | "setIdleTimeout" | "sending"
 >;
 
+/** Throws `Refusal` for whatever is refused before the first byte; the server prints it in the route's format. */
 export function surface(ports: SurfacePorts, format: Format): SurfaceHandler {
   return (context, inner) => serve(ports, format, { context, inner });
 }

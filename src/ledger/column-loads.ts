@@ -2,7 +2,7 @@
 import { bytesOf, flagOf, moneyOf, numberOf, orNull, type SqlRow, textOf } from "../store/sql.ts";
 import type { Kind } from "../store/tables.ts";
 import type { Cell } from "./cell.ts";
-import { type Column, columnsOf, compiled, type ListOf, type RowOf, type Table } from "./column-map.ts";
+import { type Column, columnsOf, compiled, type KnownColumns, type RowOf, type Table } from "./column-map.ts";
 
 /** Columns that are loaded together; cells come in their order. */
 export interface Load<Row> {
@@ -49,7 +49,7 @@ function readOf(kind: Kind): (cell: string) => string {
 /** `conditions`: fields that are true where a condition on a column holds, `{ checkpointed: "delivered_tokens IS NOT NULL" }`. */
 export function load<In extends Table, List extends string, Condition extends string = never>(
   table: In,
-  list: List & ListOf<In, List>,
+  list: List & KnownColumns<In, List>,
   conditions?: Record<Condition, string>,
 ): Load<RowOf<In, List> & Record<Condition, boolean>> {
   const columns = columnsOf(table, list);

@@ -40,9 +40,10 @@ export type RowOf<In extends Table, List extends string> = {
   [Column in Extract<keyof Tables[In], Names<List>> as FieldOf<Column>]: InMemory<Tables[In][Column]>;
 };
 /** `List` where each of its names is a column of the table. */
-export type ListOf<In extends Table, List extends string> =
+export type KnownColumns<In extends Table, List extends string> =
   Exclude<Names<List>, keyof Tables[In] | ""> extends never ? List : never;
 
+/** One column, its field in memory, and its kind, which says how a cell becomes a value and back. */
 export interface Column {
   column: string;
   field: string;

@@ -8,7 +8,7 @@ import {
   compiled,
   type FieldOf,
   type InMemory,
-  type ListOf,
+  type KnownColumns,
   type RowOf,
   type Table,
 } from "./column-map.ts";
@@ -57,7 +57,7 @@ interface Inserting {
 /** New rows of a table. */
 export function insert<In extends Table, List extends string>(
   table: In,
-  list: List & ListOf<In, List>,
+  list: List & KnownColumns<In, List>,
   { fixed = {}, over, added, large }: Inserting = {},
 ): Write<RowOf<In, List>> {
   const key = over?.key ?? added?.key;
@@ -108,10 +108,10 @@ export function update<
   name: string,
   table: In,
   lists: {
-    key: Key & ListOf<In, Key>;
-    set: Changed & ListOf<In, Changed>;
-    kept?: Kept & ListOf<In, Kept>;
-    read?: Was & ListOf<In, Was>;
+    key: Key & KnownColumns<In, Key>;
+    set: Changed & KnownColumns<In, Changed>;
+    kept?: Kept & KnownColumns<In, Kept>;
+    read?: Was & KnownColumns<In, Was>;
     /** SQL over the row that is there, `t`. */
     where: string;
   },
@@ -150,7 +150,7 @@ type OrNull<Row> = { [Field in keyof Row]: Row[Field] | null };
 export const remove = <In extends Table, Key extends string>(
   name: string,
   table: In,
-  key: Key & ListOf<In, Key>,
+  key: Key & KnownColumns<In, Key>,
 ): Write<RowOf<In, Key>> => ({
   name,
   ...parametersOf<RowOf<In, Key>>(columnsOf(table, key)),

@@ -3,7 +3,7 @@
 import { HOUR_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { utcDay, weekOf } from "../lib/clock.ts";
-import type { Dialect } from "../store/sql.ts";
+import type { SqlDialect } from "../store/sql.ts";
 import { type Cell, int, money, text } from "./cell.ts";
 import type { KeySpend, NotedHold } from "./key-spans.ts";
 
@@ -19,14 +19,14 @@ const SLACK_MS = 2 * HOUR_MS;
 export const weekFromHour = (aboutMs: number): number => weekOf(utcDay(aboutMs - SLACK_MS)) * 24;
 
 /** Of one model of a key: PostgreSQL would walk through the table rather than look up each, were it not told to. */
-const HOURS: Readonly<Record<Dialect, string>> = {
+const HOURS: Readonly<Record<SqlDialect, string>> = {
   sqlite: `CROSS JOIN usage_hour u
   WHERE u.org_id = d.org_id AND u.key_id = d.key_id AND u.model = d.model AND u.hour >= ?3`,
   postgresql: `CROSS JOIN LATERAL (SELECT h.key_id, h.hour, h.charge FROM usage_hour h
     WHERE h.org_id = d.org_id AND h.key_id = d.key_id AND h.model = d.model AND h.hour >= ?3 OFFSET 0) u`,
 };
 
-const spentIn = (dialect: Dialect, keys: string, sum: string): string => `
+const spentIn = (dialect: SqlDialect, keys: string, sum: string): string => `
   WITH RECURSIVE used (org_id, key_id, model) AS (
     SELECT k.org_id, k.key_id,
       (SELECT min(f.model) FROM usage_hour f WHERE f.org_id = k.org_id AND f.key_id = k.key_id)
@@ -40,7 +40,7 @@ const spentIn = (dialect: Dialect, keys: string, sum: string): string => `
   GROUP BY u.key_id, u.hour / 24`;
 
 /** `keys`: a SELECT of `org_id` and `key_id`; `sum`: of `u.charge`. `?3` is the first hour. */
-export const spentByDay = (keys: string, sum: string): Readonly<Record<Dialect, string>> => ({
+export const spentByDay = (keys: string, sum: string): Readonly<Record<SqlDialect, string>> => ({
   sqlite: spentIn("sqlite", keys, sum),
   postgresql: spentIn("postgresql", keys, sum),
 });

@@ -12,6 +12,7 @@ import type { AttemptRecord, VerificationReport, BalanceRecord, TokenUsage } fro
 
 // ── The money path ──────────────────────────────────────────────────────────────────────────────────────────────
 
+/** A caller's idempotency key with what it stands for: with another fingerprint the same key is refused (money.md §8). */
 export interface Claim {
   idempotencyKey: string;
   /** SHA-256 of the canonical request, 32 bytes; compared in constant time. */
@@ -208,6 +209,7 @@ export type ReversalOutcome =
   | { kind: "unknown_request" }
   | { kind: "unknown_organization" };
 
+/** How an operator ends a request in quarantine. */
 export interface EndingByHand {
   organizationId: string;
   requestId: string;

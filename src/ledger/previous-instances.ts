@@ -16,6 +16,7 @@ interface Note {
 /** What this very process has written, by file: in containers the process before us had our number. */
 const ours = new Map<string, Note>();
 
+/** One file per process in the data directory, which a process that gives back its lease removes. */
 export class PreviousInstances {
   private readonly path: string;
 

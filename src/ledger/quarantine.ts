@@ -33,7 +33,7 @@ const RECOVERY = "recovery";
  * Nothing for a request that is not there or has ended. Once per request, whichever gateway came first: the first reason
  * stays.
  */
-export const quarantine = (
+export const putInQuarantine = (
   on: Transactions,
   { organizationId, requestId }: { organizationId: string; requestId: string },
   why: string,

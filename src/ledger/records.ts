@@ -5,6 +5,7 @@ import type { TokenCounts } from "../pricing/cost-lines.ts";
 import type { Loaded } from "./column-loads.ts";
 import type { RECORD } from "./columns.ts";
 
+/** One call to a provider on behalf of a request, in the order they were made; `n` counts from 1. */
 export interface AttemptRecord {
   n: number;
   route: string;
@@ -55,6 +56,10 @@ export interface RequestRecord
   attempts: AttemptRecord[];
 }
 
+/**
+ * One organization's account in nano-USD: what it has now, and how much ever was purchased, granted and charged (I1, I2, I12
+ * of money.md §5).
+ */
 export interface BalanceRecord {
   organizationId: string;
   available: NanoUsd;

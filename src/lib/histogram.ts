@@ -1,6 +1,7 @@
 // A histogram of fixed bounds, as Prometheus prints one. To observe is to add to three numbers: nothing is allocated on the way of
 // a request, which a library's would be.
 
+/** Counts per bound, and the sum of what was observed, since the start. */
 export class Histogram {
   private readonly counts: Float64Array;
   private sum = 0;

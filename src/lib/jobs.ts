@@ -14,6 +14,7 @@ export interface JobsPorts {
   expected?(error: unknown): boolean;
 }
 
+/** Every timer of the process that repeats, by name; `failures` is what the metrics and the platform page show. */
 export class Jobs {
   private readonly counts = new Map<string, number>();
   /** Of all work that repeats. */

@@ -14,6 +14,7 @@ const STALLED_MS = 750;
 const TRY_AGAIN_MS = 100;
 const NOT_NOW = ["EAGAIN", "EBUSY"];
 
+/** `write` never waits and never throws. Lines beyond what may wait are lost, and the next piece says how many. */
 export class LineBuffer {
   private waiting = "";
   /** What the system has not taken yet of the piece under way. */

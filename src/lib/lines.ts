@@ -2,6 +2,7 @@
 // turns, so that nobody who asks for much keeps another one waiting for more than one piece of it. Places do not wait for
 // one another.
 
+/** Whose turn it is to be, and where. */
 export interface Asked {
   place: string;
   /** Who asks. */
@@ -14,6 +15,7 @@ interface Line {
   waiting: Map<string, (() => void)[]>;
 }
 
+/** A place that is idle takes no memory. Work that throws gives its turn on, too. */
 export class Lines {
   /** Present while anything runs there. */
   private readonly lines = new Map<string, Line>();

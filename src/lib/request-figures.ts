@@ -21,6 +21,7 @@ export interface RouteLabels {
   providerName: string;
 }
 
+/** One settled request: money in nano-USD, times in seconds. */
 export interface SettledFigures {
   inputTokens: number;
   outputTokens: number;
@@ -167,6 +168,10 @@ const SUMS = {
 } as const;
 type SumName = keyof typeof SUMS;
 
+/**
+ * Figures per surface and route, for Prometheus. Routes beyond the number that has histograms of its own share one per
+ * surface.
+ */
 export class RequestFigures {
   /** By surface and route. */
   private readonly surfaces = new Map<string, Map<string, RouteFigures>>();

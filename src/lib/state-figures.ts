@@ -32,6 +32,7 @@ export interface StateFigures {
   drift(): { amount: NanoUsd; atMs: number } | null;
 }
 
+/** The lines of all of them in the text format of Prometheus, each family with its HELP and TYPE. */
 export function printState(on: StateFigures): string {
   // Their labels stand in six lines each, and are made once.
   const routes = on.routes().map(({ labels, ...route }) => ({ ...route, labels: labelText(labels) }));

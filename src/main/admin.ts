@@ -34,6 +34,7 @@ interface AdminPorts {
   url(): string;
 }
 
+/** The first request opens it; where that fails, the request fails, and the next one tries again. */
 export function adminHandler(on: AdminPorts): Handler {
   let opening: ReturnType<typeof open> | null = null;
   return async ({ request, requestId, receivedAtMs, address, setIdleTimeout, sending }) => {

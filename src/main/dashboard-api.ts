@@ -29,6 +29,7 @@ export async function firstRunLink(
   return linkTo("welcome", { url, token: firstRunToken(sessionSecret(dataKey), clock.nowMs()) });
 }
 
+/** Its routes are there at once; the rooms open with the first request, and where that fails, with the next one again. */
 export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
   let opening: Promise<DashboardRooms> | null = null;
   const loaded = (): Promise<DashboardRooms> =>

@@ -47,6 +47,7 @@ export interface PeopleTerms {
   deviceIntervalMs?: number;
 }
 
+/** What a gateway lends to its dashboard; nothing of it is closed with the dashboard. */
 export interface PeopleRooms {
   ledger: Ledger;
   sql: Sql;

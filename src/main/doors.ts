@@ -64,6 +64,7 @@ interface Shared {
   people(this: void): Promise<People>;
 }
 
+/** Opens no port. Background work of the rooms begins here, and ends with `stop`. */
 export function openDoors(config: Config, on: DoorsOn): Doors {
   const { clock, jobs, releases, watching, address } = on;
   const { ledger, sql, dataKey } = on.store;

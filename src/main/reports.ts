@@ -28,6 +28,7 @@ export const probeToldOf =
       );
   };
 
+/** Called once per attempt, after it has ended; an attempt that succeeded reports no failure. */
 export function reportsOf({ clock, health, metrics, log }: ReportsPorts): ReportOutcome {
   let shortAtMs = Number.NEGATIVE_INFINITY;
   return ({ release }, failure, { requestId, organizationId }, outcome) => {

@@ -11,6 +11,7 @@ import { appendAuditLine } from "../store/audit-log.ts";
 import { dataKeyCheck } from "../store/data-key.ts";
 import { ask, type Query } from "../store/sql.ts";
 
+/** Which store, and why its key is changed: a leaked key invalidates more than a spare one. */
 export interface RotateAsk {
   dataDir: string;
   /** Null: the embedded store. */

@@ -61,6 +61,7 @@ function surfaceRoutes(ports: RoutePorts, format: Format): Route[] {
   ];
 }
 
+/** Each with its door; who may come in is checked by the door, not by the path. */
 export function httpRoutes(ports: RoutePorts): Route[] {
   const free = { door: "inference", methods: ["GET"] } as const;
   const open = { door: "public", methods: ["GET"] } as const;

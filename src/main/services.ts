@@ -45,6 +45,7 @@ interface ServicesOn {
   people: () => Promise<People>;
 }
 
+/** Their rounds in the background run from now on, until `stop`. */
 export function openServices(config: Config, on: ServicesOn): Services {
   const payments = openPayments(config, on);
   const dashboardUrl = (): string => config.publicUrl ?? on.address();

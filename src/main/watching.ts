@@ -34,6 +34,7 @@ export interface Watching {
   stop(): Promise<void>;
 }
 
+/** Opened before the doors, closed after them, so that nothing ends untold. */
 export function openWatching(config: Config, { clock, log, jobs, releases, store }: Watched): Watching {
   const { ledger, sql } = store;
   const failed: Watching["failed"] = (error, id) => {

@@ -24,7 +24,7 @@ import type { Alerts } from "../alerts/alerts.ts";
 import type { RuleTerms, Told } from "../alerts/rule-book.ts";
 import { TargetRefusal } from "../alerts/target.ts";
 import { auditLine } from "../store/audit-log.ts";
-import { type ListAsk, type ListOf, listOf, startOf } from "./list.ts";
+import { type ListAsk, type ListOf, printPage, startOf } from "./list.ts";
 import { readUsd } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 
@@ -150,7 +150,7 @@ function channelling({ alerts, note, nowMs }: AlertServicePorts) {
     },
     async deliveries(org: string, ask: ListAsk): Promise<ListOf<AlertDeliveryJson>> {
       const { after, limit } = startOf(ask);
-      return listOf(await alerts.outbox.page(org, after, { limit }), printDelivery);
+      return printPage(await alerts.outbox.page(org, after, { limit }), printDelivery);
     },
   };
 }

@@ -25,6 +25,7 @@ export interface AutomaticTopUpPorts {
   nowMs: () => number;
 }
 
+/** Amounts are decimal US dollars outside, nano-USD inside. */
 export function automaticTopUp({ payments, note, nowMs }: AutomaticTopUpPorts) {
   const show = async (org: string): Promise<AutoTopUpJson> => {
     const [wish, card, spent, last] = await Promise.all([

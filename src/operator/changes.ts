@@ -20,8 +20,9 @@ interface ChangesPorts extends Omit<ProviderPorts, "listedRoutes"> {
   publisher: Pick<Publisher, "hasRoute" | "listed">;
 }
 
-export type Changes = ReturnType<typeof createChanges>;
+export type ChangesByHand = ReturnType<typeof createChanges>;
 
+/** Every method throws `Refusal` or `OperatorRefusal`, and has changed nothing then. */
 export function createChanges(ports: ChangesPorts) {
   const { ledger, publisher } = ports;
   const { note } = auditNotes(ports.sql, ports.clock);

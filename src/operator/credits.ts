@@ -23,6 +23,7 @@ interface Worded {
 }
 type Store = Pick<Ledger, "balance" | "read" | "reverse" | "topUp">;
 
+/** Amounts come in and go out as decimal US dollars. Throws `OperatorRefusal` for what cannot be credited or given back. */
 export function credits(ledger: Store) {
   const show = async (org: string): Promise<BalanceRecord> => {
     const balance = await ledger.balance(org);

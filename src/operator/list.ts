@@ -6,6 +6,7 @@ export interface ListAsk {
   cursor?: string | undefined;
   limit?: number | undefined;
 }
+/** `next_cursor` is null on the last page. */
 export interface ListOf<Row> {
   data: Row[];
   next_cursor: string | null;
@@ -28,7 +29,7 @@ export function startOf({ cursor, limit }: ListAsk, first: Place = NEWEST): { af
   return { after, limit: limit ?? USUAL };
 }
 
-export const listOf = <Row, Json>(page: Page<Row>, print: (row: Row) => Json): ListOf<Json> => ({
+export const printPage = <Row, Json>(page: Page<Row>, print: (row: Row) => Json): ListOf<Json> => ({
   data: page.rows.map(print),
   next_cursor: page.nextCursor,
 });

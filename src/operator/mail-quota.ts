@@ -1,5 +1,6 @@
 // What came of a mail with a link, and how many of one kind go to one address.
 
+/** `reason` is null where the mail was sent. */
 export interface MailOutcome {
   state: "sent" | "not_sent";
   /** A sentence for who made the link. */

@@ -35,7 +35,7 @@ import { evidenceOf, type EvidenceAsk, type EvidencePorts } from "../reporting/e
 import { requests } from "../reporting/requests.ts";
 import { statementOf } from "../reporting/statement.ts";
 import { noHoldOf } from "../domain/unknown-record.ts";
-import { usage } from "../reporting/usage-totals.ts";
+import { usageTotals } from "../reporting/usage-totals.ts";
 
 export interface OperatorPorts {
   ledger: Ledger;
@@ -69,7 +69,7 @@ export const createOperator = (on: OperatorPorts) => ({
   releases: releases(on.publisher),
   routes: routes(on.publisher),
   models: { use: (model: string) => modelUse(on, model) },
-  usage: usage(on.ledger),
+  usage: usageTotals(on.ledger),
   statements: {
     show: (org: string, month: string | undefined) =>
       statementOf({ ...on, labels: new LabelBook(on.sql, on.ledger) }, org, month),

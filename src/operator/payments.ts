@@ -11,7 +11,7 @@ import { printTime } from "../domain/print.ts";
 import { ServiceFailure } from "../payments/driver.ts";
 import type { EventRecord } from "../payments/event-log.ts";
 import { BEGUN_MAX } from "../payments/order-book.ts";
-import { type ListAsk, type ListOf, listOf, startOf } from "./list.ts";
+import { type ListAsk, type ListOf, printPage, startOf } from "./list.ts";
 import { readUsd } from "../domain/read.ts";
 import { unknownRecord } from "../domain/unknown-record.ts";
 import { type AutomaticTopUpPorts, automaticTopUp } from "./automatic-top-up.ts";
@@ -26,6 +26,7 @@ export interface PaymentServicePorts extends AutomaticTopUpPorts {
 
 export type PaymentService = ReturnType<typeof paymentService>;
 
+/** Amounts are decimal US dollars outside, nano-USD inside. */
 export function paymentService(on: PaymentServicePorts) {
   return { ...ordering(on), ...automaticTopUp(on), ...forOperators(on) };
 }
@@ -43,7 +44,7 @@ function ordering({ payments, nowMs, dashboardUrl }: PaymentServicePorts) {
     }),
     async orders(org: string, ask: ListAsk): Promise<ListOf<OrderJson>> {
       const { after, limit } = startOf(ask);
-      return listOf(await payments.orders.page(org, after, { limit }), printOrder);
+      return printPage(await payments.orders.page(org, after, { limit }), printOrder);
     },
     async order(org: string, id: string): Promise<OrderJson> {
       const order = await payments.orders.find(id);
@@ -103,12 +104,12 @@ function forOperators({ payments, nowMs }: PaymentServicePorts) {
     /** What was asked to be paid, of every organization or of one. */
     async allOrders({ org, ...ask }: OfAny): Promise<ListOf<OrderJson>> {
       const { after, limit } = startOf(ask);
-      return listOf(await payments.orders.page(org ?? null, after, { limit }), printOrder);
+      return printPage(await payments.orders.page(org ?? null, after, { limit }), printOrder);
     },
     /** Events of the payment service, those that credited nothing included. */
     async events({ org, ...ask }: OfAny): Promise<ListOf<PaymentEventJson>> {
       const { after, limit } = startOf(ask);
-      return listOf(await payments.events.page(org ?? null, after, { limit }), printEvent);
+      return printPage(await payments.events.page(org ?? null, after, { limit }), printEvent);
     },
     /** The money of an order that is paid by hand has arrived. */
     async confirm(id: string, actor: Actor): Promise<OrderJson> {

@@ -8,7 +8,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { printTime } from "../domain/print.ts";
 import { readUsd } from "../domain/read.ts";
 import { pageOf } from "../store/page.ts";
-import { type ListAsk, type ListOf, listOf, startOf } from "./list.ts";
+import { type ListAsk, type ListOf, printPage, startOf } from "./list.ts";
 import { findQuarantined, quarantined, type QuarantinedRecord } from "../ledger/quarantine.ts";
 
 type Store = Pick<Ledger, "endByHand" | "read">;
@@ -21,7 +21,7 @@ export const quarantine = (ledger: Store) => ({
     const { after, limit } = startOf(ask, OLDEST);
     const rows = await quarantined(ledger, { after, limit: limit + 1 });
     const place = ({ sinceMs, requestId }: QuarantinedRecord) => ({ atMs: sinceMs, id: requestId });
-    return listOf(pageOf(rows, { limit }, place), printQuarantined);
+    return printPage(pageOf(rows, { limit }, place), printQuarantined);
   },
   /** Ends one of them: charges at most what it held, or releases it. */
   async resolve(

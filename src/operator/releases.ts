@@ -76,6 +76,7 @@ const UNREAD = {
   reasoning: null,
 } as const;
 
+/** A change throws `OperatorRefusal` for a route that no release has. */
 export function routes(publisher: ReleasePublisher) {
   const turn = async (
     change: Parameters<ReleasePublisher["setDisabled"]>[0],

@@ -15,6 +15,7 @@ const SWEEP_EVERY_MS = HOUR_MS;
 /** Deleted by one write at most; the next one goes on. */
 const SWEPT_AT_ONCE = 5_000;
 
+/** `note` never waits; what is gathered and not written is lost with a process that is killed, `stop` writes it. */
 export class RequestLog {
   /** By the id of the row's first request. */
   private waiting = new Map<string, RequestLogRow>();

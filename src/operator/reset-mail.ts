@@ -5,6 +5,7 @@ import { printMinute } from "../domain/print.ts";
 import type { SendMail } from "../alerts/mail/message.ts";
 import { beyondQuota, type MailOutcome } from "./mail-quota.ts";
 
+/** What the mail says; `link` holds the token, and is kept nowhere. */
 export interface ResetMail {
   id: string;
   to: string;

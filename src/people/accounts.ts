@@ -87,6 +87,7 @@ export async function signInWith(
   return response.headers.getSetCookie();
 }
 
+/** Null without a session that counts now. Read from the store at every call. */
 export async function sessionOf(on: SignIn, visitor: Visitor): Promise<SignedIn | null> {
   if (!visitor.headers.has("cookie")) return null;
   const found = await on.auth.api.getSession({ headers: trustedHeaders(visitor) });

@@ -12,6 +12,7 @@ const KEPT_MS = DAY_MS;
 const RUNS_MS = 60_000;
 const SWEEP_EVERY_MS = HOUR_MS;
 
+/** Claims are kept for a day; one whose form died is free again after a minute. */
 export function answers(
   { records }: Pick<SignIn, "records">,
   clock: Pick<Clock, "nowMs">,

@@ -11,6 +11,7 @@ export function firstRunToken(secret: string, nowMs: number): string {
   return `${untilMs}.${signed(secret, untilMs)}`;
 }
 
+/** Whether it was signed here and has not ended; compared in constant time. It does not say whether it was used. */
 export function isFirstRunToken(token: string, secret: string, nowMs: number): boolean {
   const [untilMs = "", signature = ""] = token.split(".");
   if (!/^\d{1,15}$/.test(untilMs) || Number(untilMs) <= nowMs) return false;

@@ -58,6 +58,7 @@ interface Ports {
   store: Pick<PeopleStore, "change" | "rows">;
 }
 
+/** Throws `OperatorRefusal` for whoever may not be invited now; tokens are found by their digests. */
 export function invitations({ records, store }: Ports): Kept {
   const byId = (organizationId: string | null, id: string) => [
     { field: "id", value: id },

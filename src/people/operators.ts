@@ -8,6 +8,7 @@ import type { PeopleStore } from "./store.ts";
 
 type Store = Pick<PeopleStore, "change" | "locking" | "rows">;
 
+/** In one statement, so that two who take the role from each other at once do not both succeed. */
 export function operators(
   store: Store,
   endSessions: (personId: string) => Promise<unknown>,

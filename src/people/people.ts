@@ -2,6 +2,7 @@
 // asks. Every method that changes something throws `Refusal` or `OperatorRefusal` and has changed nothing then.
 import type { Role } from "../domain/roles.ts";
 
+/** An account. `operator` is a role over the whole installation, beside those in organizations. */
 export interface Person {
   id: string;
   name: string;

@@ -22,6 +22,7 @@ export function* anybodyKept(): Query<boolean> {
   return (yield* ask(THERE)).length === 2;
 }
 
+/** As they are sealed now, under the old key. */
 export function* factors(): Query<Factor[]> {
   const rows = yield* ask(`SELECT id, secret, "backupCodes" AS codes FROM people."twoFactor"`);
   return rows.map(({ id, secret, codes }) => ({
@@ -47,6 +48,7 @@ export async function resealedFactor(
   }
 }
 
+/** Writes them over, in the transaction that changes the key. */
 export function* keepFactors(resealed: readonly Factor[]): Query<void> {
   for (const { id, secret, backupCodes } of resealed)
     yield* ask(`UPDATE people."twoFactor" SET secret = ?2, "backupCodes" = ?3 WHERE id = ?1`, [

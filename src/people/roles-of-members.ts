@@ -8,6 +8,7 @@ import { giversOf, LOST, operates, UNASKED } from "./authority.ts";
 import { findMember, type MembershipPorts, placeOfMember } from "./member-row.ts";
 import type { MemberAt, People } from "./people.ts";
 
+/** Each change is one statement, which holds what it was decided on: it throws where that has changed meanwhile. */
 export function rolesOfMembers(
   { records, store }: MembershipPorts,
   endSessions: (personId: string) => Promise<unknown>,

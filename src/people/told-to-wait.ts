@@ -8,6 +8,7 @@ import type { Visitor } from "./people.ts";
 /** Networks and paths; beyond them the one that was told first is asked about again. */
 const KEPT = 10_000;
 
+/** By address and path, in memory, bounded: who is forgotten asks the library again. */
 export class ToldToWait {
   /** By the monotonic clock. */
   private readonly untilMs = new Map<string, number>();

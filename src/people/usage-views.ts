@@ -8,6 +8,7 @@ const MODEL = "usageView";
 /** Of one person in one organization. */
 const AT_MOST = 50;
 
+/** Names are unique to a person in an organization: keeping one under a name that is there replaces it. */
 export function usageViews({
   records,
 }: Pick<SignIn, "records">): Pick<People, "usageViews" | "keepUsageView" | "removeUsageView"> {

@@ -19,6 +19,15 @@ test("usage within its bounds is taken as it is", () => {
   expect(believedUsage(told, QUOTED)).toEqual({ usage: told, told: null, clamped: false });
 });
 
+test("what the provider did not tell stays unknown, whether a bound was exceeded or not", () => {
+  const untold = { ...usage(10, 5), cachedTokens: null, reasoningTokens: null };
+  expect(believedUsage(untold, QUOTED).usage).toEqual(untold);
+  expect(believedUsage({ ...untold, promptTokens: 101 }, QUOTED).usage).toEqual({
+    ...untold,
+    promptTokens: 100,
+  });
+});
+
 test("what is above a bound is clamped to it, its parts with it, and kept for the variance", () => {
   expect(believedUsage(usage(101, 400, 101, 300), QUOTED)).toEqual({
     usage: usage(100, 50, 100, 50),
@@ -28,7 +37,7 @@ test("what is above a bound is clamped to it, its parts with it, and kept for th
 });
 
 test("classes are cut to the bounds with their sums, and calls to those that the hold covers", () => {
-  const classes = { cacheWriteTokens: 80, cacheWrite1hTokens: 70, audioInputTokens: 40, imageInputTokens: 9 };
+  const classes = { cacheWriteTokens: 80, cacheWrite1hTokens: 75, audioInputTokens: 40, imageInputTokens: 9 };
   const told = { ...usage(150, 60, 30), ...classes, audioOutputTokens: 55, calls: 7, serviceTier: "flex" };
   const believed = believedUsage(told, { ...QUOTED, callsMax: 2 });
   expect(believed.usage).toEqual({
@@ -67,6 +76,7 @@ test("what is kept of a provider's word: each class of which there is something,
     completionTokens: 5,
     cachedTokens: 0,
     cacheWriteTokens: 4,
+    imageInputTokens: 1,
     audioInputTokens: 0,
     serviceTier: "flex",
   };
@@ -77,6 +87,7 @@ test("what is kept of a provider's word: each class of which there is something,
     cachedTokens: 0,
     reasoningTokens: null,
     cacheWriteTokens: 4,
+    imageInputTokens: 1,
   };
   expect(meteredUsage(told, price)).toEqual(kept);
   expect(meteredUsage(told, { ...price, serviceTiers: { flex: 1n } })).toEqual({
@@ -89,6 +100,8 @@ test("what is kept of a provider's word: each class of which there is something,
 });
 
 test("a figure that the window cannot hold says nothing about what was used", () => {
+  expect(believedUsage(usage(QUOTED.windowTokens, 5), QUOTED).told).toMatchObject({ promptTokens: 1000 });
+  expect(believedUsage(usage(QUOTED.windowTokens + 1, 5), QUOTED).told).toBeNull();
   expect(believedUsage(usage(Number.MAX_SAFE_INTEGER, 5), QUOTED)).toMatchObject({
     usage: { promptTokens: 100, completionTokens: 5 },
     told: null,
@@ -128,7 +141,8 @@ test.each<[number, number, "o200k_base" | "bytes", boolean]>([
   [0, 0, "o200k_base", true],
   [0, 1, "o200k_base", false],
   [1, 1000, "o200k_base", true],
-  [1, 10_000, "o200k_base", false],
+  [1, 16 * 65, "o200k_base", true],
+  [1, 16 * 65 + 1, "o200k_base", false],
   [2000, 10_000, "o200k_base", true],
   [0, 1000, "bytes", true],
   [0, 10_000, "bytes", false],

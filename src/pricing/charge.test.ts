@@ -4,6 +4,7 @@ import { nanoUsd, parseUsd } from "../domain/money.ts";
 import type { Price } from "../domain/price.ts";
 import { chargeOf } from "./charge.ts";
 import { holdOf } from "./quote.ts";
+import { fineFromNano, nanoFromFine } from "./rates.ts";
 
 const usd = (text: string) => parseUsd(text) ?? nanoUsd(-1n);
 /** The release of money.md §6. */
@@ -46,6 +47,27 @@ test("a call worth less than the request minimum costs the minimum", () => {
   });
 });
 
+test("a call worth exactly the request minimum is charged for its tokens", () => {
+  const price = { ...EXAMPLE, requestMinimum: nanoUsd(133_500n) };
+  expect(chargeOf({ usage: usageOf(96, 57), price, hold, evidence })).toEqual({
+    charge: nanoUsd(133_500n),
+    variance: nanoUsd(0n),
+    minimumApplied: false,
+  });
+});
+
+test("what was told beyond what may be charged is the platform's; what was told below it gives nothing back", () => {
+  const of = { usage: usageOf(96, 57), price: EXAMPLE, hold, evidence } as const;
+  expect(chargeOf({ ...of, told: usageOf(96, 157) })).toMatchObject({
+    charge: nanoUsd(133_500n),
+    variance: nanoUsd(150_000n),
+  });
+  expect(chargeOf({ ...of, told: usageOf(96, 7) })).toMatchObject({
+    charge: nanoUsd(133_500n),
+    variance: nanoUsd(0n),
+  });
+});
+
 test("no evidence, no charge: not even the minimum", () => {
   expect(chargeOf({ usage: usageOf(96, 57), price: EXAMPLE, hold, evidence: "none" })).toEqual({
     charge: nanoUsd(0n),
@@ -60,6 +82,20 @@ test("the sum is rounded up once, not each component", () => {
   // Half a nano each: rounding by component would make 2 of them.
   const halves = { ...price, input: usd("0.0005"), output: usd("0.0005") };
   expect(chargeOf({ usage: usageOf(1, 1), price: halves, hold, evidence }).charge).toBe(nanoUsd(1n));
+});
+
+test("the least part of a nano-dollar makes a whole one, and a whole one stays what it is", () => {
+  expect([0n, 1n, fineFromNano(1n), fineFromNano(1n) + 1n].map(nanoFromFine)).toEqual(
+    [0n, 1n, 1n, 2n].map(nanoUsd),
+  );
+  const price = { ...EXAMPLE, input: nanoUsd(1n), requestMinimum: nanoUsd(0n), serviceTiers: { flex: 1n } };
+  const usage = { ...usageOf(1, 0), serviceTier: "flex" };
+  expect(chargeOf({ usage, price, hold, evidence }).charge).toBe(nanoUsd(1n));
+});
+
+test("calls cost nothing where the release has no price for them", () => {
+  const usage = { ...usageOf(96, 57), calls: 3 };
+  expect(chargeOf({ usage, price: EXAMPLE, hold, evidence }).charge).toBe(nanoUsd(133_500n));
 });
 
 test("cached tokens cost the cached rate, and never more of them than there were prompt tokens", () => {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { nanoUsd } from "../domain/money.ts";
 import { exactPrice, type PublishedRates } from "../domain/price.ts";
 import { TOKEN_CLASSES } from "../domain/token-classes.ts";
-import { type CostLine, costLines, type TokenCounts } from "./cost-lines.ts";
+import { areCounts, type CostLine, costLines, partsOf, type TokenCounts } from "./cost-lines.ts";
 import { holdOf } from "./quote.ts";
 
 const PUBLISHED = {
@@ -63,6 +63,29 @@ test("the tier that a prompt reaches prices the whole request, the tier of servi
     { usd_per_million: "10" },
     { usd_per_million: "45" },
   ]);
+});
+
+test("each reply names its own tier of service: what one request of a release cost decides nothing about the next", () => {
+  const price = exactPrice(PUBLISHED);
+  const rateOf = (named: Partial<TokenCounts>): string | undefined =>
+    costLines({ promptTokens: 1, completionTokens: 0, cachedTokens: null, ...named }, price, nanoUsd(0n))[0]
+      ?.usd_per_million;
+  const [flex, priority] = [{ serviceTier: "flex" }, { serviceTier: "priority" }];
+  expect([flex, {}, priority, flex, {}].map(rateOf)).toEqual(["2.5", "5", "10", "2.5", "5"]);
+});
+
+test("what is written to a cache for no stated time is none of what is written for an hour", () => {
+  const parts = partsOf({ promptTokens: 100, completionTokens: 0, cachedTokens: null, cacheWriteTokens: 30 });
+  expect(parts).toMatchObject({ input: 70, cache_write: 30, cache_write_1h: 0 });
+});
+
+test("counts are whole numbers from 0 on, or not known; a tier of service is no count", () => {
+  const usage = { promptTokens: 1, completionTokens: 0, cachedTokens: null, serviceTier: "flex" };
+  expect(areCounts(usage)).toBe(true);
+  for (const wrong of [-1, 1.5, Number.NaN, 2 ** 60, "1", true] as number[]) {
+    expect(areCounts({ ...usage, promptTokens: wrong })).toBe(false);
+    expect(areCounts({ ...usage, reasoningTokens: wrong })).toBe(false);
+  }
 });
 
 test("what the minimum added, what was rounded up and what the hold cut off are lines of their own", () => {

@@ -95,6 +95,24 @@ test("the caller's own maximum is checked against the window before it is lowere
   );
 });
 
+test("a maximum that is just the release's own is the caller's, a default that just fits is the release's", () => {
+  expect(quote({ request: asking(1024), ...on(RELEASE) })).toMatchObject({
+    outputTokensMax: 1024,
+    outputTokensSource: "request",
+  });
+  expect(quote({ request: asking(null), releases: [RELEASE], promptTokens: 4096 - 256 })).toMatchObject({
+    outputTokensMax: 256,
+    outputTokensSource: "release_default",
+  });
+});
+
+test("a prompt that leaves room for one token is quoted for one", () => {
+  expect(quote({ request: asking(null), releases: [RELEASE], promptTokens: 4095 })).toMatchObject({
+    outputTokensMax: 1,
+    outputTokensSource: "window",
+  });
+});
+
 test("a maximum above the release's own is lowered to it", () => {
   expect(quote({ request: asking(1025), ...on(RELEASE) })).toMatchObject({
     outputTokensMax: 1024,
@@ -221,6 +239,12 @@ test("nothing is affordable below the request minimum or without room in the win
   expect(affordable(RELEASE, 96, nanoUsd(99_999n))).toBe(0);
   expect(affordable(RELEASE, 96, nanoUsd(100_000n))).toBe(34);
   expect(affordable(RELEASE, 4096, usd("100"))).toBe(0);
+  expect(affordable(RELEASE, 4095, usd("100"))).toBe(1);
   const free = { ...RELEASE, price: { ...RELEASE.price, output: nanoUsd(0n) } };
   expect(affordable(free, 96, usd("1"))).toBe(1024);
+});
+
+test("where nothing is put out, as of vectors, there is no maximum to afford", () => {
+  const vectors = { ...RELEASE, maxOutputTokens: 0, defaultOutputTokens: 0 };
+  expect(affordableMaxTokens({ releases: [vectors], promptTokens: 96, n: 1, budget: usd("1") })).toBe(0);
 });

@@ -37,7 +37,7 @@ interface PublishedRelease {
   coveredSinceMs: number;
 }
 
-export type PublishOutcome =
+export type ReleaseInsertion =
   | { kind: "published" }
   | { kind: "rolled_back"; highest: number }
   | { kind: "repeated" };
@@ -47,8 +47,8 @@ export const publishRelease = (
   on: Transactions,
   { release, jws }: { release: Release; jws: string },
   actor: Actor,
-): Promise<PublishOutcome> =>
-  on.change(null, function* (nowMs): Query<PublishOutcome> {
+): Promise<ReleaseInsertion> =>
+  on.change(null, function* (nowMs): Query<ReleaseInsertion> {
     const { route, version, digest, signedBy, expiresAtMs } = release;
     yield* lockListOfRoutes();
     const highest = (yield* lockRoute(route))?.highestVersion ?? 0;

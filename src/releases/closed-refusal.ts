@@ -44,7 +44,7 @@ interface ClosedRoute extends Pick<RouteStanding, "state" | "reason" | "nextProb
  * `route`: the one nearest to live. Retryable only where it may open by itself; then it says when, a moment at the
  * least.
  */
-export function closedRefusal(model: string, route: ClosedRoute, nowMs: number): Refusal {
+export function closedRouteRefusal(model: string, route: ClosedRoute, nowMs: number): Refusal {
   const { code, why } =
     route.state === "unhealthy" && route.reason === "no_provider" ? NO_PROVIDER : CLOSED[route.state];
   const retryable = route.state === "unhealthy" || route.state === "live";

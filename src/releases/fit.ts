@@ -36,7 +36,7 @@ type Offer = Pick<
 >;
 
 /** What the provider behind a release takes. */
-export interface Upstream {
+export interface UpstreamAbilities {
   /** Optional fields that it knows; what changes the answer is refused where it does not. */
   fields: readonly OptionalField[];
   /** Upper end of the temperature: 1 on Anthropic and Bedrock. */
@@ -54,7 +54,7 @@ export interface Upstream {
 export function fitToRelease(
   request: ChatRequest,
   release: Offer,
-  { fields, temperatureMax = 2, files = false, speaks = [] }: Upstream,
+  { fields, temperatureMax = 2, files = false, speaks = [] }: UpstreamAbilities,
 ): Fitted {
   const { native } = request;
   const asWritten = native !== null && speaks.includes(native.shape);
@@ -84,7 +84,7 @@ function requireKind({ native }: ChatRequest, { model, capabilities }: Offer): v
 function requireCapabilities(
   request: ChatRequest,
   { model, capabilities }: Offer,
-  fields: Upstream["fields"],
+  fields: UpstreamAbilities["fields"],
 ): void {
   for (const { capability, field, least, notOffered } of ASKED_FOR) {
     const wanted = asked(request, field);

@@ -6,7 +6,7 @@ import type { Refusal } from "../domain/refusals.ts";
 import type { Release } from "../domain/release.ts";
 import { namesOfRoute, type RouteNames } from "../domain/route-names.ts";
 import type { Clock } from "../lib/clock.ts";
-import { closedRefusal, modelNotFound } from "./closed-refusal.ts";
+import { closedRouteRefusal, modelNotFound } from "./closed-refusal.ts";
 import type { Health } from "./health.ts";
 import { type LostRoute, type ModelStanding, nearestToLive, type RouteStanding } from "./standing.ts";
 import { inTrialOrder } from "./trial-order.ts";
@@ -106,10 +106,10 @@ export class RouteTable {
     if (slots === undefined) {
       const lost = this.lost().find(({ names }) => names?.model === model);
       if (lost === undefined) return modelNotFound(model);
-      return closedRefusal(model, { ...lost, nextProbeAtMs: null }, nowMs);
+      return closedRouteRefusal(model, { ...lost, nextProbeAtMs: null }, nowMs);
     }
     const nearest = nearestToLive(slots.map((slot) => this.standingOf(slot)));
-    return closedRefusal(model, { ...nearest, version: nearest.release.version }, nowMs);
+    return closedRouteRefusal(model, { ...nearest, version: nearest.release.version }, nowMs);
   }
 
   models(): ModelStanding[] {

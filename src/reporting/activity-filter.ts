@@ -22,6 +22,9 @@ export const asksRequests = ({ state }: Pick<ActivityQuery, "state">): boolean =
 export const asksRequestLog = ({ state }: Pick<ActivityQuery, "state">): boolean =>
   state === undefined || IN_REQUEST_LOG.has(state);
 
+/**
+ * One filter for both sources; a state that a source never has leaves it out altogether (`asksRequests`, `asksRequestLog`).
+ */
 export interface Filter {
   /** Null: of all. */
   organizationId: string | null;

@@ -20,7 +20,8 @@ export interface HistogramPorts {
   flushRequestLog(): Promise<void>;
 }
 
-export async function activityHistogram(
+/** Counts by state, one per bucket. Throws `Refusal` where the window is empty or its ends are no times. */
+export async function activityHistogramOf(
   on: HistogramPorts,
   organizationId: string,
   query: z.output<typeof activityShapes.histogramQuery>,

@@ -44,6 +44,7 @@ export const REQUEST_COLUMNS = [
 export type HeldRow = Pick<Tables["request"], (typeof REQUEST_COLUMNS)[number]>;
 export type LoggedRow = Tables["journal"];
 
+/** Names for the rows of one page: keys by id, releases by digest. What is missing is shown by its id, or not at all. */
 export interface Labels {
   keys: ReadonlyMap<string, { name: string }>;
   releases: ReadonlyMap<string, Release>;

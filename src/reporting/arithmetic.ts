@@ -19,6 +19,9 @@ import { nanoFromFine } from "../pricing/rates.ts";
 export type Arithmetic = NonNullable<z.output<typeof activityShapes.activityDetail>["arithmetic"]>;
 type Estimate = z.output<typeof catalogueShapes.estimate>;
 
+/**
+ * Null where the request used nothing that is known. No lines for what an operator charged by hand, nor for damaged counts.
+ */
 export function arithmeticOf(record: RequestRecord, release: Release): Arithmetic | null {
   const { usage } = record;
   if (usage === null) return null;

@@ -66,6 +66,7 @@ async function persons({ people }: TargetPorts, ids: string[]): Promise<Names> {
   return (await people.persons(ids)).map(({ id, name }) => [id, name] as const);
 }
 
+/** What is gone has no name. */
 export async function auditNames(on: TargetPorts, lines: readonly Line[]): Promise<AuditNames> {
   const byNoun = Map.groupBy(lines, ({ action }) => action.slice(0, action.indexOf(".")));
   const found = await Promise.all(

@@ -89,6 +89,10 @@ const reversed = (eb: OfBalance, kind: Tables["reversal"]["kind"]) =>
     .select((eb) => exactTotal(eb.ref("amount")).as("sum"))
     .$asScalar();
 
+/**
+ * Requests that hold credits now, newest first, a page at a time; the cursor is a request's id. Throws `Refusal` for any
+ * other cursor.
+ */
 export async function openHolds(
   { sql, labels }: BillingPorts,
   organizationId: string,
@@ -188,6 +192,7 @@ function page(
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const greatest = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
+/** What came in and went back for one organization, newest first. Throws `Refusal` for a cursor that no page gave. */
 export async function topUpsPage(
   sql: Sql,
   organizationId: string,

@@ -31,6 +31,7 @@ interface CreditTransactionsAsk {
   limit: number;
 }
 
+/** `organizationId` undefined: of all. Throws `Refusal` for a cursor that no page gave. */
 export async function creditTransactionsPage(
   sql: Sql,
   { organizationId, cursor, limit }: CreditTransactionsAsk,

@@ -20,6 +20,7 @@ interface CreditsPorts {
   people: Pick<People, "persons">;
 }
 
+/** `org` undefined: of all. Who credited is read from the audit log; null where no line says it. */
 export async function creditsPage(
   on: CreditsPorts,
   { org, cursor, limit = PAGE_ROWS }: z.output<typeof creditsShapes.creditsQuery>,

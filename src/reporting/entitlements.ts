@@ -39,6 +39,7 @@ export async function entitlementOf(on: EntitlementPorts, id: string): Promise<E
   return row;
 }
 
+/** The entitlement as it is kept. Throws `OperatorRefusal` where there is none of this id. */
 export async function recordOf(
   { ledger }: Pick<EntitlementPorts, "ledger">,
   id: string,

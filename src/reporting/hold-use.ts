@@ -66,6 +66,7 @@ export function suggestedMaxTokens({
   return suggested * 4 <= outputBound * 3 ? suggested : null;
 }
 
+/** By key and model, of the newest requests of the window and no more. Throws `Refusal` for a window that is none. */
 export async function holdUse(on: HoldUsePorts, organizationId: string, query: HoldsQuery): Promise<Holds> {
   const nowMs = on.clock.nowMs();
   const window = windowOf(query, nowMs);

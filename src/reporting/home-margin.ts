@@ -52,6 +52,7 @@ interface Used {
 
 let opened: Promise<PriceTable> | null = null;
 
+/** Models without a list price are named with why, and are in no sum: the margin is that of the others. */
 export async function marginOf(on: MarginPorts): Promise<Margin> {
   const nowMs = on.clock.nowMs();
   const firstHour = Math.floor(nowMs / HOUR_MS) - DAYS * 24 + 1;

@@ -24,6 +24,7 @@ const STATES: readonly RouteState[] = ["unhealthy", "stale", "disabled", "live"]
 const UNTOLD_MS = Number.MAX_SAFE_INTEGER;
 const organizations = from.selectFrom("organization").select("org_id");
 
+/** One row per provider of the configuration; `served` is a share from 0 to 1, null without attempts. */
 export async function providerMatrix(on: ProvidersPorts): Promise<Row[]> {
   const [rows, served, times] = [await providerRows(on), await servedOf(on), await timesOf(on)];
   const listed = on.listedRoutes();

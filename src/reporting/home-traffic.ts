@@ -31,6 +31,7 @@ interface Hour {
   output: bigint;
 }
 
+/** Counts are whole hours, so the 24 hours end with one that still runs. Money as decimal text in US dollars. */
 export async function trafficNow(on: TrafficPorts): Promise<Traffic> {
   await on.flushRequestLog();
   const nowMs = on.clock.nowMs();

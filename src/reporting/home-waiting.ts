@@ -23,6 +23,7 @@ interface WaitingPorts {
 const SHOWN = 20;
 const NEITHER = { model: null, available_usd: null, burn_usd_per_day: null, since: null };
 
+/** The shortest of credits first, then all who asked and have no answer. */
 export async function waitingNow(on: WaitingPorts): Promise<Row[]> {
   return [...(await lowOnCredits(on)).slice(0, SHOWN), ...(await askedForResearch(on.sql))];
 }

@@ -7,7 +7,7 @@ import { formatUsd, type NanoUsd } from "../domain/money.ts";
 import { type Clock, utcMonth } from "../lib/clock.ts";
 import { exact, exactUsd } from "../store/exact-sum.ts";
 import { exactTotal, from, magnitude, rowOf, rowsOf } from "../store/query.ts";
-import { type Dialect, inHundreds, numberOf, type Sql } from "../store/sql.ts";
+import { type SqlDialect, inHundreds, numberOf, type Sql } from "../store/sql.ts";
 import { hoursUsed } from "./hours-used.ts";
 
 /** Written out: the index of these lines is a partial one. */
@@ -119,7 +119,7 @@ export async function storedCredential(
 }
 
 /** Of the few that run at all, by the index of those. */
-const OPEN_HOLDS: Readonly<Record<Dialect, string>> = {
+const OPEN_HOLDS: Readonly<Record<SqlDialect, string>> = {
   sqlite: `SELECT count(*) AS holds FROM request INDEXED BY request_unfinished
     WHERE state = 'dispatched' AND deadline_at >= 0 AND org_id = ?1 AND key_id = ?2`,
   postgresql:

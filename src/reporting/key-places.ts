@@ -8,6 +8,7 @@ import { partOf, type Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 
 type Filters = Pick<z.output<typeof keysQuery>, "model" | "scope" | "search" | "state">;
+/** A key's place in the list: when it was made, and its id among those of the same moment. */
 export interface KeyPlace {
   id: string;
   atMs: number;

@@ -23,6 +23,7 @@ interface KeyRefusalsPorts extends CausesPorts {
 /** More would not be told apart in a chart. */
 const CODES_MAX = 8;
 
+/** By code in buckets, and by cause with the remedy. A row beyond the quota of the log counts as many as it stands for. */
 export async function refusalsOfKey(
   on: KeyRefusalsPorts,
   { org, key, ...asked }: z.output<typeof shapes.keyRefusalsQuery>,

@@ -8,6 +8,7 @@ import { inHundreds, type Sql } from "../store/sql.ts";
 
 const KEPT_MAX = 1000;
 
+/** Releases are kept between pages, by digest; names of keys are read each time, for they change. */
 export class LabelBook {
   private readonly releases = new Map<string, Release>();
 

@@ -22,6 +22,10 @@ type Report = z.output<typeof platformShapes.ledgerReport>;
 
 const LATE_SHOWN = 100;
 
+/**
+ * Verifies the whole ledger, which takes as long as the ledger is large. The sums are read after it, so they may be of a
+ * later moment.
+ */
 export async function reportOnLedger({ sql, clock, operator }: LedgerReportPorts): Promise<Report> {
   const startedAtMs = clock.nowMs();
   const began = performance.now();

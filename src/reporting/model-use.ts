@@ -16,6 +16,7 @@ const NAMED_MAX = 20;
 
 export type ModelUse = z.output<typeof modelUseSchema>;
 
+/** Requests, charges and organizations of the last 720 hours, counted from whole hours. */
 export async function modelUse({ sql, clock }: { sql: Sql; clock: Clock }, model: string): Promise<ModelUse> {
   const first = Math.floor(clock.nowMs() / HOUR_MS) - HOURS;
   // Key by key: the hours of a key's model lie side by side. A CROSS JOIN keeps this order in SQLite.

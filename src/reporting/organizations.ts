@@ -27,6 +27,10 @@ interface OrganizationsPorts {
 
 const DAY_HOURS = 24;
 
+/**
+ * In the order of their ids; `search` is a part of the name, or an id. Spend is that of 30 days. Throws `Refusal` for a
+ * foreign cursor.
+ */
 export async function organizationsPage(
   on: OrganizationsPorts,
   { search, cursor, limit = PAGE_ROWS }: z.output<typeof organizationsShapes.organizationsQuery>,

@@ -25,6 +25,7 @@ export interface PlatformPorts extends Pick<StoreHealthPorts, "lastBackup"> {
   failedJobs(): ReadonlyMap<string, number>;
 }
 
+/** This process, the store that it shares, and what was lost within a day to processes that ended. */
 export async function platformHealth(on: PlatformPorts): Promise<z.output<typeof platformShapes.health>> {
   const open = from
     .selectFrom("request")

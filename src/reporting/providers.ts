@@ -44,18 +44,23 @@ export interface ProvidersPorts {
 
 const ATTEMPTS_READ = 20_000;
 
+/** Throws `OperatorRefusal` where the configuration has no provider of this name. */
 export function configured(on: Pick<ProvidersPorts, "providers">, name: string): ConfiguredProvider {
   const found = on.providers.find((provider) => provider.name === name);
   if (found === undefined) throw unknownRecord("provider", name, "provider");
   return found;
 }
 
+/** As `providerRows`. Throws `OperatorRefusal` where there is no such provider. */
 export async function providerRow(on: ProvidersPorts, name: string): Promise<Provider> {
   const row = (await providerRows(on)).find((provider) => provider.name === name);
   if (row === undefined) throw unknownRecord("provider", name, "provider");
   return row;
 }
 
+/**
+ * All of the configuration, in its order: routes, errors and doubts of their answers, variance, and who has a breaker open.
+ */
 export async function providerRows(on: ProvidersPorts): Promise<Provider[]> {
   const { errors, doubts } = await lapsesOf(on);
   const variance = await varianceOf(on);

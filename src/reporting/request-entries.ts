@@ -84,6 +84,7 @@ export const entryRecordOf = (row: StoredEntry): EntryRecord => ({
   hash: Buffer.from(row.hash).toString("hex"),
 });
 
+/** An entry is of a whole batch: `amount` is what of it this request moved, in nano-USD. */
 export interface OwnEntry {
   entry: StoredEntry;
   /** This request's part of it. */
@@ -160,6 +161,7 @@ export async function partsOfEntry(sql: Sql, entry: StoredEntry): Promise<Parts>
 /** Operations of one transaction (money.md §7). */
 const MOST_IN_A_BATCH = 256;
 
+/** Entries of hold, lowering and settlement, then refunds, on one page. Throws when the organization has no such request. */
 export async function requestEntries(
   { sql }: { sql: Sql },
   organizationId: string,

@@ -37,6 +37,10 @@ interface Asked {
   window: Window;
 }
 
+/**
+ * `elsewhere` has models that this organization may call now, the cheapest first. Throws `Refusal` for a window that is
+ * none.
+ */
 export async function savingsOf(on: SavingsPorts, organizationId: string, query: Query): Promise<Savings> {
   await on.flushRequestLog();
   const window = windowOf(query, on.clock.nowMs());
@@ -79,6 +83,7 @@ const isOpen = (standing: RouteStanding, paid: boolean): boolean =>
   (paid || !standing.release.requiresPaid) &&
   !givesVectors(standing);
 
+/** Sums over many requests, exact. */
 export interface Tokens {
   requests: bigint;
   /** Cached and written ones are among them. */

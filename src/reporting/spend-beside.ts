@@ -29,6 +29,7 @@ export function hoursOf({ fromMs, toMs }: Window, byMonth: boolean): Hours {
   return { from: first, to: behind, beforeFrom, beforeTo: Math.min(first, beforeFrom + length) };
 }
 
+/** Of one key or model, or of all: now, and in the window before it. US dollars as decimal text. */
 export interface SpendBeside {
   requests: number;
   charge_usd: string;

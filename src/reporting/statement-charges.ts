@@ -12,6 +12,7 @@ import { sinceRequest } from "./request-time.ts";
 /** How long before the month a request may have begun that ended in it: further back only while something is missing. */
 const BANDS_MS = [DAY_MS, 62 * DAY_MS, Number.POSITIVE_INFINITY];
 
+/** What one key spent on one model in the month, by the time of the ledger's entries; `charge` in nano-USD. */
 export interface ModelAndKey {
   model: string;
   key: string;

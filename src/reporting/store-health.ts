@@ -22,6 +22,10 @@ export interface StoreHealthPorts {
   ledger: Pick<Ledger, "pulse">;
 }
 
+/**
+ * Figures of commits are of the last ones, and null before the first; what only one of the two stores has is null or empty
+ * at the other.
+ */
 export async function storeHealth({ sql, clock, ledger, lastBackup }: StoreHealthPorts): Promise<Mine> {
   const { waiting, commits, operationsPerCommit, commitMs, sweptAtMs } = ledger.pulse();
   return {

@@ -42,6 +42,7 @@ export function unlike(
   return { usual_usd: formatUsd(usual), times: `${tenths / 10n}.${tenths % 10n}` };
 }
 
+/** Null for a day like others. A key or a model is named where half of the day's spend or more is its own. */
 export async function unusualDayOf(
   on: { sql: Sql; labels: LabelBook },
   organizationId: string,

@@ -7,6 +7,7 @@ import { type AskedWindow, dayOf, type Window, windowOf } from "./windows.ts";
 const HOURLY_UP_TO_MS = 7 * DAY_MS;
 const BUCKETS_MAX = 400;
 
+/** Equal buckets from `fromMs` to `toMs`, both on a bucket's edge. */
 export interface Buckets extends Window {
   bucketMs: number;
   unit: "hour" | "day";

@@ -14,6 +14,7 @@ import { bucketOf } from "./usage-buckets.ts";
 
 export type Group = NonNullable<z.output<typeof usageShapes.usage>["group_by"]>;
 
+/** Sums of one cell: tokens, and `charge` in nano-USD. Cached and written ones are among `input`. */
 export interface Sums {
   requests: number;
   input: bigint;

@@ -12,7 +12,7 @@ import { readUsageRows, type UsageFilter } from "../registry/requests.ts";
 
 type Store = Reader;
 
-export const usage = (ledger: Store) => ({
+export const usageTotals = (ledger: Store) => ({
   async show(query: UsageRecordsQuery): Promise<UsageListJson> {
     const filter = readFilter(query);
     if ((await findOrganization(ledger, query.org)) === null)

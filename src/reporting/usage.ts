@@ -20,6 +20,7 @@ const ROWS_AT_MOST = 100;
 /** More would not be told apart in a chart. */
 const SERIES_AT_MOST = 8;
 
+/** The total is of all groups, whatever is shown. Throws `Refusal` for a window that is none. */
 export async function usageOf(on: UsagePorts, organizationId: string, query: UsageQuery): Promise<Usage> {
   const { buckets, groupings, shown, all, groups } = await shownOf(on, organizationId, query);
   const starts = startsOf(buckets);

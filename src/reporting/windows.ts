@@ -4,12 +4,14 @@ import { Refusal } from "../domain/refusals.ts";
 import { readTime } from "../domain/read.ts";
 import type { TimeRange } from "../domain/usage-words.ts";
 
+/** As the query of a page has it: `from` and `to` are dates or instants of ISO 8601. */
 export interface AskedWindow {
   range?: TimeRange | undefined;
   from?: string | undefined;
   to?: string | undefined;
 }
 
+/** Milliseconds since the epoch; `toMs` itself is not in it. */
 export interface Window {
   fromMs: number;
   toMs: number;
@@ -37,6 +39,7 @@ export function windowIfAsked(asked: AskedWindow, nowMs: number): Partial<Window
 
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS;
 
+/** The first instant of the UTC month that this instant is in. */
 export function monthOf(ms: number): number {
   const date = new Date(ms);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());

@@ -7,6 +7,7 @@ import { isAlive } from "../lib/living-process.ts";
 import { privateFile } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
+/** Held until it is released, or until the process ends. */
 export interface DirectoryLock {
   release(): void;
 }

@@ -9,6 +9,7 @@ export interface PageAsk {
 /** Where the first page starts. */
 export const NEWEST = { atMs: Number.MAX_SAFE_INTEGER, id: "" };
 
+/** `nextCursor` is null on the last page. */
 export interface Page<Row> {
   rows: Row[];
   nextCursor: string | null;

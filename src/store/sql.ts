@@ -2,11 +2,12 @@
 // SQL that SQLite and PostgreSQL share (`?1` for parameters, ON CONFLICT, RETURNING), and each store brings a port.
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 
-export type Dialect = "sqlite" | "postgresql";
+export type SqlDialect = "sqlite" | "postgresql";
 export type SqlValue = string | number | bigint | boolean | Uint8Array | null;
+/** Text with `?1` for parameters, and their values in that order. */
 export interface Statement {
   /** One for both stores; by dialect where they keep a thing differently. */
-  text: string | Readonly<Record<Dialect, string>>;
+  text: string | Readonly<Record<SqlDialect, string>>;
   values: readonly SqlValue[];
   /** The rows found stay as they are to the end of the transaction. On SQLite, which has one writer, they do anyway. */
   locks?: true;
@@ -14,9 +15,10 @@ export interface Statement {
 /** A row by column name. Whole numbers may come as bigint, number or text: read them with the functions below. */
 export type SqlRow = Record<string, unknown>;
 
+/** The port to either store, for what is not the money path. */
 export interface Sql {
   /** For the few places where the two stores keep a thing differently. */
-  readonly dialect: Dialect;
+  readonly dialect: SqlDialect;
   /** One statement, durable when it resolves; rows of a SELECT or of RETURNING. */
   rows(text: string, ...values: SqlValue[]): Promise<SqlRow[]>;
   /** All or nothing, in one transaction; how many rows each changed. */
@@ -51,7 +53,7 @@ export function* lock(text: string, values: readonly SqlValue[]): Query<SqlRow[]
 }
 
 /** The statement as this dialect writes it, its parameters still `?1`. */
-export const textIn = (dialect: Dialect, { text, locks }: Statement): string => {
+export const textIn = (dialect: SqlDialect, { text, locks }: Statement): string => {
   const own = typeof text === "string" ? text : text[dialect];
   return locks === true && dialect === "postgresql" ? `${own} FOR UPDATE` : own;
 };

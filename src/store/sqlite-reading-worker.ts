@@ -6,6 +6,7 @@ import type { SqlRow, SqlValue } from "./sql.ts";
 import { openReader } from "./sqlite-connection.ts";
 import { messageOf } from "../domain/error-message.ts";
 
+/** One question to the reading thread, whose answer names the same `id`. */
 export interface ReadQuestion {
   id: number;
   dataDirectory: string;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "pg";
 import { askTogether, type Question } from "../../src/ledger/postgres/flight.ts";
-import { statement } from "../../src/ledger/postgres/query.ts";
+import { namedStatement } from "../../src/ledger/postgres/query.ts";
 import { READ } from "../../src/ledger/postgres/readings.ts";
 import { WRITE_STATEMENTS } from "../../src/ledger/postgres/write.ts";
 import { openPostgresStore, type PostgresStore } from "../../src/store/postgres.ts";
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const asked = (text: string, values: Question["values"] = [], name = text): Question => ({
-  statement: statement(name, text),
+  statement: namedStatement(name, text),
   values,
 });
 const rowsOf = async (...questions: Question[]): Promise<unknown[]> =>

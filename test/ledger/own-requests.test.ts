@@ -11,7 +11,7 @@ import { NO_RATE_DEFAULTS } from "../../src/domain/rate-limits.ts";
 import type { Ledger } from "../../src/ledger/ledger.ts";
 import { openPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { OwnRequests } from "../../src/ledger/postgres/own-requests.ts";
-import { quarantine } from "../../src/ledger/quarantine.ts";
+import { putInQuarantine } from "../../src/ledger/quarantine.ts";
 import { setRateLimits } from "../../src/registry/rate-limits.ts";
 import { readRequest } from "../../src/registry/requests.ts";
 import { openPostgresStore } from "../../src/store/postgres.ts";
@@ -138,7 +138,7 @@ test("one that is ended by hand is forgotten", async () => {
   const key = await limited(one);
   const requestId = await begin(one.world, key);
   const { organizationId } = key;
-  await quarantine(one.world.ledger, { organizationId, requestId }, "a test");
+  await putInQuarantine(one.world.ledger, { organizationId, requestId }, "a test");
   const ending = { organizationId, requestId, charge: null, reason: "a test" };
   expect(await one.world.ledger.endByHand(ending, byItself("test"))).toMatchObject({ kind: "ended" });
   expect([one.own.size, await runningOf(key)]).toEqual([0, 0]);
@@ -245,7 +245,7 @@ test("one that a person ended at another gateway is lost, and no settlement besi
   const key = await limited(one);
   const ids = await Promise.all(Array.from({ length: 3 }, () => begin(one.world, key)));
   const ended = { organizationId: key.organizationId, requestId: ids[0] ?? "" };
-  await quarantine(other.world.ledger, ended, "a test");
+  await putInQuarantine(other.world.ledger, ended, "a test");
   const ending = { ...ended, charge: null, reason: "a test" };
   expect(await other.world.ledger.endByHand(ending, byItself("test"))).toMatchObject({ kind: "ended" });
   const settled = await Promise.all(ids.map((id) => one.world.settle(key, id, { dollars: 0.5 })));

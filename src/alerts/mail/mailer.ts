@@ -5,6 +5,7 @@ import { fitToShow } from "../../providers/http/words.ts";
 import { type Sent, TRY_MS } from "../sent.ts";
 import { type Mail, printMail, type Sender } from "./message.ts";
 
+/** The operator's SMTP server, as the configuration names it. */
 export interface MailServer {
   host: string;
   port: number;
@@ -31,6 +32,7 @@ interface SmtpError {
 
 class Late extends Error {}
 
+/** Connections to one mail server: each carries one mail at a time, and mails go to them in turn. */
 export class Mailer {
   /** The last mail on each connection; a mail waits for the one before it, not longer than its own time. */
   private readonly lanes: Promise<unknown>[] = Array.from({ length: MAILS_AT_ONCE }, () => Promise.resolve());

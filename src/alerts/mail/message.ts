@@ -26,6 +26,7 @@ const SUBJECT_CHARACTERS = 150;
 const WORD_BYTES = 39;
 const LINE_CHARACTERS = 76;
 
+/** The whole message with its headers, lines ended by CRLF, in ASCII alone; the dot of SMTP is the sender's affair. */
 export function printMail(mail: Mail, from: Sender): string {
   const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
   const headers = [

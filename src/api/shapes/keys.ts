@@ -218,7 +218,7 @@ export const limitKeyInput = z
 export type KeyJson = z.output<typeof keyRecord>;
 /** As it is made; only a repeat of the call has no secret. */
 export type CreatedKeyJson = z.output<typeof createdKeyRecord> & { secret: string };
-export type KeyRow = z.output<typeof key>;
+export type ListedKey = z.output<typeof key>;
 export type KeyDetail = z.output<typeof keyDetail>;
 export type ReplaceKey = Omit<z.output<typeof replaceKeyInput>, "org">;
 type NewKey = z.output<typeof createKeyRecordInput>;

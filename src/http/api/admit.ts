@@ -31,6 +31,7 @@ export interface Identity {
   holders(organizationId: string | null, may: Action): Promise<string>;
 }
 
+/** What is known of a call before its body is read. */
 export interface Asked {
   who: Who;
   /** Of the path. */

@@ -14,6 +14,7 @@ export interface AppPorts extends Omit<SessionPorts, "people"> {
   completionBytes: number;
 }
 
+/** Answers are kept by no cache unless their endpoint says otherwise, and never make a browser ask for a password. */
 export function createApp(on: AppPorts): ApiHandler {
   const serve = apiHandler(sessionDoor(on), { ...on, people: async () => on.people });
   return async (request, arrived) => {

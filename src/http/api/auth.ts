@@ -33,6 +33,7 @@ const CHANGES: Record<string, string> = {
 
 const BODY_BYTES = 64 * 1024;
 
+/** Throws `Refusal` for a foreign origin and for a body that is too large; what the library refuses is its answer. */
 export function authHandler(on: AuthPorts): ApiHandler {
   return async (request, { visitor, requestId }) => {
     const from = { address: visitor.address, requestId };

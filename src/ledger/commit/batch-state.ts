@@ -16,6 +16,7 @@ import {
 } from "../rows.ts";
 import { stampOf } from "../stamp.ts";
 
+/** What a batch is decided by beside its rows: the same for every operation in it. Retention in milliseconds and bytes. */
 export interface BatchContext {
   /** The wall clock, read once after the write lock was taken. */
   nowMs: number;

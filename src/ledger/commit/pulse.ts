@@ -6,6 +6,7 @@ const KEPT = 1_024;
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const OPERATIONS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
+/** Figures of the last commits are null before the first one; durations are milliseconds, those of `since` seconds. */
 export interface LedgerPulse {
   /** Operations that wait for a commit right now. */
   waiting: number;

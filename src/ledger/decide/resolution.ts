@@ -16,6 +16,7 @@ export interface Owner {
   epoch: number;
 }
 
+/** A request whose hold is to be resolved, with its organization's postings in the same batch. */
 export interface OpenRequest {
   request: RequestRow;
   postings: AccountPostings;

@@ -10,11 +10,11 @@ import { organizationOf } from "../commit/operations.ts";
 import { decide, type MoneyOperation, type MoneyOutcome } from "../decide/decide.ts";
 import type { BatchContext } from "../commit/batch-state.ts";
 import { askTogether, type Question } from "./flight.ts";
-import { type Ask, loadRows } from "./load.ts";
+import { type AskTogether, loadRows } from "./load.ts";
 import type { OwnRequests } from "./own-requests.ts";
 import type { PostgresRates } from "./load-rates.ts";
 import type { Seen } from "./seen.ts";
-import { ask, askOnce, statement } from "./query.ts";
+import { askNamed, askOnce, namedStatement } from "./query.ts";
 import { isEmpty, writesOf } from "./write.ts";
 import type { Changes, RequestRow } from "../rows.ts";
 
@@ -84,8 +84,8 @@ function tellsOfEarlier(committed: Committed<MoneyOutcome>): boolean {
   return kind === "replay" || kind === "repeated" || kind === "done";
 }
 
-const BEGIN: Question = { statement: statement("BEGIN", "BEGIN"), values: [] };
-const COMMIT: Question = { statement: statement("COMMIT", "COMMIT"), values: [] };
+const BEGIN: Question = { statement: namedStatement("BEGIN", "BEGIN"), values: [] };
+const COMMIT: Question = { statement: namedStatement("COMMIT", "COMMIT"), values: [] };
 
 interface DecidedBatch {
   decided: Committed<MoneyOutcome>[];
@@ -102,11 +102,11 @@ async function decideBatch(
 ): Promise<DecidedBatch> {
   const { databaseClock, stamps, retention, txn } = ports;
   const aboutMs = (stamps ?? databaseClock).nowMs();
-  const begin: Ask = async (questions) => {
+  const begin: AskTogether = async (questions) => {
     const [, ...answers] = await askTogether(client, [BEGIN, ...questions]);
     return answers.map((answer) => answer.rows);
   };
-  const askMore: Ask = async (questions) =>
+  const askMore: AskTogether = async (questions) =>
     (await askTogether(client, questions)).map((answer) => answer.rows);
   try {
     const { rates, days, own } = ports;
@@ -131,7 +131,7 @@ async function decideBatch(
   }
 }
 
-const LOCK = statement(
+const LOCK = namedStatement(
   "lock_balances",
   "SELECT org_id FROM org_balance WHERE org_id = ANY($1::text[]) AND slot = 0 ORDER BY org_id FOR UPDATE",
 );
@@ -149,7 +149,7 @@ export async function happened(
   const organizations = [...new Set(operations.map(organizationOf))].toSorted();
   const [, , found] = await Promise.all([
     client.query("BEGIN"),
-    ask(client, LOCK, [organizations]),
+    askNamed(client, LOCK, [organizations]),
     traceOf(client, txn, changes),
     client.query("COMMIT"),
   ]);

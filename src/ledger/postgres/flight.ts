@@ -4,14 +4,14 @@
 import pg, { type ClientBase } from "pg";
 import type { Cell } from "../cell.ts";
 import type { SqlValue } from "../../store/sql.ts";
-import { type ByRows, type Statement, transposed } from "./query.ts";
+import { type ByRows, type NamedStatement, transposed } from "./query.ts";
 
 /** What a statement takes. */
 export type Parameter = SqlValue | undefined | readonly Parameter[];
 
 /** A statement with its values; one without a name is planned each time. */
 export interface Question {
-  statement: Statement;
+  statement: NamedStatement;
   values: readonly Parameter[];
 }
 
@@ -27,6 +27,7 @@ export function questionAbout(
     : { statement: many, values: [...transposed(rows, first.length), ...also] };
 }
 
+/** The answer to one statement of a flight. */
 export interface Answer {
   rows: Cell[][];
   /** The command's tag, `COMMIT` or `ROLLBACK` of a COMMIT. */
@@ -55,7 +56,7 @@ function preparedOn(client: ClientBase): Map<string, readonly Reader[]> {
 interface Wire {
   stream: { cork(): void; uncork(): void };
   close(of: { type: "S"; name: string }): void;
-  parse(statement: Statement): void;
+  parse(statement: NamedStatement): void;
   bind(to: { statement: string; values: readonly (string | Buffer | null)[] }): void;
   describe(portal: { type: "P" }): void;
   execute(portal: object): void;

@@ -34,6 +34,7 @@ interface Question {
   answer: Promise<Rows>;
 }
 
+/** One connection, opened again by itself after a failure; until it is there, every read is refused as `overloaded`. */
 export class KeyReader {
   private client: Promise<Client> | null = null;
   private failure: unknown = null;

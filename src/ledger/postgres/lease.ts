@@ -41,6 +41,10 @@ export interface LeasePorts {
   lost: ((error: StoreFailure) => void) | undefined;
 }
 
+/**
+ * Taken once per process. `epoch` changes when a lease that was lost is taken anew; requests of the number before are
+ * others' to end.
+ */
 export class Lease {
   /** The number that this process admits under now. */
   epoch = 0;

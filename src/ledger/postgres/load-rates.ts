@@ -12,7 +12,7 @@ import { type Rows, rowId } from "../rows.ts";
 import { type Question, questionAbout } from "./flight.ts";
 import { organizationOf } from "../commit/operations.ts";
 import type { OwnRequests } from "./own-requests.ts";
-import { byRows, parameterRows, statement, transposed } from "./query.ts";
+import { byRows, parameterRows, namedStatement, transposed } from "./query.ts";
 import { Seen } from "./seen.ts";
 
 const COLUMNS = selected(LOAD.rateLimit, "l");
@@ -26,13 +26,13 @@ const PLACE = [
 ] as const;
 const LIMITS = byRows("rate_limits", (rows) => countedFor(parameterRows(rows, "counted", PLACE)));
 // Of requests whose key and model this process does not know: another one admitted them, or they had no limits then.
-const LIMITS_OF_REQUESTS = statement(
+const LIMITS_OF_REQUESTS = namedStatement(
   "rate_limits_of_requests",
   countedFor(`(SELECT DISTINCT r.org_id, r.key_id, r.model FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
      JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id) AS counted`),
 );
 // All that run are fewer than all that an organization ever sent.
-const RUNNING = statement(
+const RUNNING = namedStatement(
   "running",
   `WITH running AS MATERIALIZED (SELECT org_id, key_id, model FROM request WHERE closed_txn IS NULL)
    SELECT asked.org_id, asked.key_id, asked.model, count(r.org_id)

@@ -16,7 +16,7 @@ import type { OwnRequests } from "./own-requests.ts";
 import { READ } from "./readings.ts";
 import type { Seen } from "./seen.ts";
 
-export interface Loaded {
+export interface LoadedBatch {
   rows: Rows;
   /** The database's clock, read after the locks were taken; milliseconds. Null when there was nothing to lock. */
   databaseNowMs: number | null;
@@ -123,17 +123,17 @@ export interface LoadTerms {
 const CLOCK = widthOf(LOAD.balance);
 
 /** Rows by question, the questions asked in this order. */
-export type Ask = (questions: readonly Question[]) => Promise<Cell[][][]>;
+export type AskTogether = (questions: readonly Question[]) => Promise<Cell[][][]>;
 
 /**
  * Everything the operations are decided on. On one connection, inside a transaction, unless nothing is locked. `ask`: the
  * first time; `askMore`: what only then shows to be needed.
  */
 export async function loadRows(
-  { ask, askMore }: Record<"ask" | "askMore", Ask>,
+  { ask, askMore }: Record<"ask" | "askMore", AskTogether>,
   operations: readonly MoneyOperation[],
   { epoch, aboutMs, rates, days, own }: LoadTerms,
-): Promise<Loaded> {
+): Promise<LoadedBatch> {
   const wanted = new Wanted(operations);
   const rows = noRows();
   const questions: Question[] = [];
@@ -147,7 +147,7 @@ export async function loadRows(
     questions.push(questionAbout(READ[of], wants, also));
     putting.push(into);
   };
-  const found: Loaded = { rows, databaseNowMs: null, owns: false };
+  const found: LoadedBatch = { rows, databaseNowMs: null, owns: false };
   const putBalanceAndClock: put.Put = (into, cells) => {
     put.putBalance(into, cells);
     found.databaseNowMs = Math.max(found.databaseNowMs ?? 0, int(cells[CLOCK]));

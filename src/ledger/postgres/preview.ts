@@ -2,8 +2,8 @@
 import type { DecidedAdmission } from "../decide/admission.ts";
 import { decide, type MoneyOperation } from "../decide/decide.ts";
 import type { CommitPorts } from "./commit.ts";
-import { type Ask, loadRows } from "./load.ts";
-import { type Asking, ask } from "./query.ts";
+import { type AskTogether, loadRows } from "./load.ts";
+import { type Asking, askNamed } from "./query.ts";
 
 /** Throws what its decision would throw. */
 export async function previewAdmission(
@@ -13,8 +13,8 @@ export async function previewAdmission(
 ): Promise<DecidedAdmission> {
   const { stamps, databaseClock, rates, days, own, retention } = ports;
   const aboutMs = (stamps ?? databaseClock).nowMs();
-  const asked: Ask = (questions) =>
-    Promise.all(questions.map(({ statement, values }) => ask(on, statement, [...values])));
+  const asked: AskTogether = (questions) =>
+    Promise.all(questions.map(({ statement, values }) => askNamed(on, statement, [...values])));
   const asking = { ask: asked, askMore: asked };
   const terms = { epoch: null, aboutMs, rates, days, own };
   const { rows, databaseNowMs } = await loadRows(asking, [operation], terms);

@@ -3,11 +3,12 @@ import type { PostgresStore } from "../../store/postgres.ts";
 import { openChunk } from "../answer-vault.ts";
 import type { StoredAnswer } from "../ledger.ts";
 import { bytes, type Cell, flag, int } from "../cell.ts";
-import { ask, statement } from "./query.ts";
+import { askNamed, namedStatement } from "./query.ts";
 import { runOnPostgres } from "../../store/postgres-sql.ts";
 import { findAnswer } from "../requests.ts";
 import { readable } from "../unreadable.ts";
 
+/** State and chunks are of one instant. */
 export interface Progress {
   /** A request that is not there was released with the row that a failover lost; one in quarantine is run by nobody. */
   state: "running" | "quarantined" | "settled" | "released";
@@ -18,7 +19,7 @@ export interface Progress {
 }
 
 /** One statement, so that state and chunks are of one instant: chunks go with the end of their request. */
-const LOOK = statement(
+const LOOK = namedStatement(
   "look",
   `SELECT r.state, c.seq, c.sealed, EXISTS (SELECT 1 FROM quarantine q
      WHERE q.org_id = r.org_id AND q.request_id = r.request_id AND q.decided_at IS NULL)
@@ -33,7 +34,7 @@ export async function lookAt(
   place: { organizationId: string; requestId: string },
   from: number,
 ): Promise<Progress> {
-  const rows = await ask(pool, LOOK, [place.organizationId, place.requestId, from]);
+  const rows = await askNamed(pool, LOOK, [place.organizationId, place.requestId, from]);
   const [found] = rows;
   const state = stateOf(found?.[0], flag(found?.[3]));
   const chunks = rows

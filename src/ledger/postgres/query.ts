@@ -6,16 +6,20 @@ import type { Cell } from "../cell.ts";
 /** Whatever statements are asked on: a connection inside its transaction, or the pool. */
 export type Asking = Pick<ClientBase | Pool, "query">;
 
-export interface Statement {
+export interface NamedStatement {
   name: string;
   text: string;
 }
 
 /** Names a statement, so that the server plans it once per connection. */
-export const statement = (name: string, text: string): Statement => ({ name, text });
+export const namedStatement = (name: string, text: string): NamedStatement => ({ name, text });
 
 /** The rows, cells in the order of the columns. */
-export async function ask(on: Asking, { name, text }: Statement, values: unknown[]): Promise<Cell[][]> {
+export async function askNamed(
+  on: Asking,
+  { name, text }: NamedStatement,
+  values: unknown[],
+): Promise<Cell[][]> {
   const { rows } = await on.query<Cell[]>({ name, text, values, rowMode: "array" });
   return rows;
 }
@@ -33,14 +37,14 @@ export async function askOnce(
 
 /** One text for any number of rows, which travel as arrays, and one for a single row: its values need no array and no function. */
 export interface ByRows {
-  many: Statement;
-  one: Statement;
+  many: NamedStatement;
+  one: NamedStatement;
 }
 
 /** Prepares both texts of one statement, under `name` and `name_one`. */
 export const byRows = (name: string, text: (rows: "many" | "one") => string): ByRows => ({
-  many: statement(name, text("many")),
-  one: statement(`${name}_one`, text("one")),
+  many: namedStatement(name, text("many")),
+  one: namedStatement(`${name}_one`, text("one")),
 });
 
 /** Parameters of these types as a table. */

@@ -4,6 +4,7 @@
 /** At most; then it begins anew. */
 const REMEMBERED = 10_000;
 
+/** Bounded: full, it forgets all and begins anew. */
 export class Seen {
   private readonly ids = new Set<string>();
 

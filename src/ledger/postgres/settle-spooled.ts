@@ -5,7 +5,7 @@ import { messageOf } from "../../domain/error-message.ts";
 import type { Leftover, Spool } from "../commit/spool.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
 import type { Transactions } from "../ledger.ts";
-import { quarantine } from "../quarantine.ts";
+import { putInQuarantine } from "../quarantine.ts";
 import { refusedByStore } from "./sweep.ts";
 
 interface SettleSpooledOn {
@@ -33,7 +33,7 @@ async function settle(entry: Leftover, { on, spool, submit, jobs }: SettleSpoole
     // Its request is an orphan like any other, unless the line says which one it is: then its end was decided already,
     // and recovery must not decide it anew where the line cannot be set aside.
     const { place } = entry;
-    if (place !== null) await quarantine(on, place, `its spooled settlement: ${messageOf(error)}`);
+    if (place !== null) await putInQuarantine(on, place, `its spooled settlement: ${messageOf(error)}`);
     spool.setAside(entry);
     const which = place?.requestId ?? "of no legible request";
     jobs.failed("ledger_spool", new Error(`a spooled settlement (${which}) was set aside`, { cause: error }));

@@ -12,7 +12,7 @@ import type { MoneyOperation } from "../decide/decide.ts";
 import type { Transactions } from "../ledger.ts";
 import { resolveOrphans } from "../orphans.ts";
 import type { PreviousInstances } from "../previous-instances.ts";
-import { countQuarantined, quarantine } from "../quarantine.ts";
+import { countQuarantined, putInQuarantine } from "../quarantine.ts";
 import { mendRunning } from "../rate-running.ts";
 import { SteadyClock } from "../steady-clock.ts";
 import { readOrphan } from "../read-orphan.ts";
@@ -132,7 +132,7 @@ export class Upkeep {
         read: (unowned) => runOnPostgres(pool, readOrphan(unowned, dataKey)),
         submit: (operation) => this.ports.submit(operation),
         quarantine: async (unowned, reason) => {
-          await quarantine(on, unowned, reason);
+          await putInQuarantine(on, unowned, reason);
           own.ended(unowned.requestId); // a person ends it, at whichever gateway
         },
         isStoreFailure: refusedByStore,

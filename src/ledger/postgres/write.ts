@@ -9,7 +9,7 @@ import type { Write } from "../column-writes.ts";
 import { WRITE } from "../columns.ts";
 import type { Changes } from "../rows.ts";
 import { type Question, questionAbout } from "./flight.ts";
-import { byRows, type ByRows, parameterRows, statement } from "./query.ts";
+import { byRows, type ByRows, parameterRows, namedStatement } from "./query.ts";
 
 const TYPES: Readonly<Record<Kind, string>> = {
   text: "text",
@@ -63,7 +63,7 @@ export function writesOf(changes: Changes, dataKey: Uint8Array): Question[] {
   });
   for (const line of changes.auditLines) {
     const { text, values } = inPostgres(auditLine(line, line.atMs));
-    writes.push({ statement: statement("", text), values });
+    writes.push({ statement: namedStatement("", text), values });
   }
   return writes;
 }

@@ -21,6 +21,7 @@ interface Applied {
   changes: Changes;
 }
 
+/** The writer of the group commit: called for one batch at a time, and it never awaits. */
 export class SqliteCommit implements Writer<Operation, Outcome> {
   connection: SqliteConnection;
   private transactions = 0;

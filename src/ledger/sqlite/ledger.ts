@@ -27,7 +27,7 @@ import { Changed, decisionRank, type Operation, type Outcome, survives } from ".
 import { Pulse } from "../commit/pulse.ts";
 import { neverDispatched, type PrintInterrupted } from "../recovery.ts";
 import { resolveOrphans } from "../orphans.ts";
-import { countQuarantined, quarantine } from "../quarantine.ts";
+import { countQuarantined, putInQuarantine } from "../quarantine.ts";
 import { readOrphan } from "../read-orphan.ts";
 import { findRateRefusal } from "../rate-now.ts";
 import { mendRunning } from "../rate-running.ts";
@@ -152,7 +152,7 @@ const resolvingUnowned =
         find: async () => commit.unowned(deadlineBeforeMs),
         read: (unowned) => on.read(() => readOrphan(unowned, store.dataKey)),
         submit: (operation) => batches.submit(operation),
-        quarantine: (unowned, reason) => quarantine(on, unowned, reason),
+        quarantine: (unowned, reason) => putInQuarantine(on, unowned, reason),
         isStoreFailure: refusedByStore,
       },
       nowMs: () => clock.nowMs(),

@@ -5,6 +5,7 @@ import type { VerificationReport } from "../records.ts";
 /** Above this many violations of one invariant only the count goes on. */
 const SHOWN_PER_INVARIANT = 100;
 
+/** One breach of an invariant: amounts in nano-USD, or what else the invariant compares. */
 export interface Violation {
   organizationId?: string | null;
   requestId?: string | null;

@@ -164,6 +164,7 @@ export function checkTimes(findings: Findings, request: RequestToVerify, nowMs: 
 
 const CHARGE_IN_ANSWER = /"customer_charge_usd":([0-9.e+-]+)/g;
 
+/** A kept answer as it is stored, sealed, beside what its request was charged. */
 export interface AnswerToVerify {
   organizationId: string;
   requestId: string;

@@ -1,7 +1,7 @@
 // Figures that must agree between tables (I3–I6, I10, I14–I17, I19, I20 of money.md §5). Each check is one query of rows
 // (organization, what it is about, expected, found); those whose last two differ are violations. What both stores can be asked
 // in the same words stands here; each brings the rest (`sqlite/sums.ts`, `postgres/sums.ts`), and none of its checks is left out.
-import { ask, type Dialect, numberOf, type Query } from "../../store/sql.ts";
+import { ask, type SqlDialect, numberOf, type Query } from "../../store/sql.ts";
 import { type Cell, textOrNull } from "../cell.ts";
 import { UNMARKED, WRONGLY_COUNTED } from "../rate-running.ts";
 import type { Findings } from "./findings.ts";
@@ -47,7 +47,7 @@ type OwnChecks = "held" | "months" | "usage" | EntryKind;
 
 /** What the same query says otherwise in each store. */
 export interface StoreWords extends PrintedEnds {
-  dialect: Dialect;
+  dialect: SqlDialect;
   /** The sum of whole numbers or of money, which throws for none; 0 where there are none. */
   sum: (expression: string) => string;
   /** The reference of an entry that `row` made, which has a `source` and an `external_id`. */

@@ -11,6 +11,7 @@ interface SeededPerson {
 /** When a key is used: in the working hours of its people, round the clock, or by a nightly job. */
 type Hours = "office" | "round" | "night";
 
+/** How one key is used. Shares and parts are fractions from 0 to 1. */
 export interface SeededKey {
   name: string;
   /** The address of whoever made it. */

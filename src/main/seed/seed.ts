@@ -62,6 +62,7 @@ export interface SeedAsk {
   passwords?: Passwords;
 }
 
+/** What the command line shows at the end. Password and key are real in that store: they sign in, and they spend. */
 export interface Seeded {
   organizations: { id: string; name: string; owner: string }[];
   requests: number;

@@ -13,6 +13,7 @@ import { Chance } from "./chance.ts";
 /** How long a job that got out of hand has been running. */
 const SURGE_MS = 7 * HOUR_MS;
 
+/** From the first request to now, milliseconds since the epoch. */
 export interface SeededTime {
   fromMs: number;
   toMs: number;
@@ -28,6 +29,7 @@ export const instantAt = ({ fromMs, toMs }: SeededTime, share: number): number =
  */
 type SeededEnding = "answered" | "cut" | "failed" | "timed_out" | "lost" | "beyond";
 
+/** One request before it is played, with its whole fate. Counts are tokens, `…Ms` milliseconds. */
 export interface SeededRequest {
   atMs: number;
   organization: SeededOrganization;

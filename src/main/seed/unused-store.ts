@@ -38,6 +38,7 @@ export async function refuseUsed({ ledger, sql }: OpenedStore): Promise<void> {
   }
 }
 
+/** Throws `SeedRefused` where releases of the demo's key would not be trusted. */
 export function refuseTrust({ trust }: Config): void {
   if (trust !== null)
     throw new SeedRefused(
@@ -46,6 +47,7 @@ export function refuseTrust({ trust }: Config): void {
     );
 }
 
+/** Throws `SeedRefused` where somebody has an account. */
 export async function refuseAccounts(people: Pick<People, "anybody">): Promise<void> {
   if (await people.anybody()) throw new SeedRefused("There are accounts in this store already.", ELSEWHERE);
 }

@@ -1,7 +1,7 @@
 // The migrations of both stores, in one order. A new one is written once, as SQLite has it; where PostgreSQL keeps a thing
 // differently it has a text of its own. Never change one that has been released: each store holds its checksum.
 import { createHash } from "node:crypto";
-import type { Dialect } from "../sql.ts";
+import type { SqlDialect } from "../sql.ts";
 import { StoreFailure } from "../store-failure.ts";
 import { LEDGER_SCHEMA } from "./0001-ledger.ts";
 import { STREAM_PROGRESS_SCHEMA } from "./0002-stream-progress.ts";
@@ -31,6 +31,7 @@ import { POSTGRES_LEDGER_SCHEMA } from "./postgres/0001-ledger.ts";
 import { POSTGRES_PAYMENTS_SCHEMA } from "./postgres/0003-payments.ts";
 import { inPostgres } from "./postgres/in-postgres.ts";
 
+/** One step of the schema, to `version`, in one transaction. */
 export interface Migration {
   version: number;
   name: string;
@@ -38,7 +39,7 @@ export interface Migration {
 }
 
 /** One text for both stores; by dialect where they differ, null where a store needs none. */
-type Sources = readonly [version: number, name: string, sql: string | Record<Dialect, string | null>][];
+type Sources = readonly [version: number, name: string, sql: string | Record<SqlDialect, string | null>][];
 
 const ALL: Sources = [
   [1, "ledger", { sqlite: LEDGER_SCHEMA, postgresql: POSTGRES_LEDGER_SCHEMA }],
@@ -67,7 +68,7 @@ const ALL: Sources = [
   [24, "receipt keys", RECEIPT_KEYS_SCHEMA],
 ];
 
-const ofStore = (dialect: Dialect): Migration[] =>
+const ofStore = (dialect: SqlDialect): Migration[] =>
   ALL.flatMap(([version, name, sql]) => {
     if (typeof sql === "string")
       return [{ version, name, sql: dialect === "postgresql" ? inPostgres(sql) : sql }];
@@ -76,7 +77,7 @@ const ofStore = (dialect: Dialect): Migration[] =>
   });
 
 /** In the order in which they run. */
-export const MIGRATIONS: Readonly<Record<Dialect, readonly Migration[]>> = {
+export const MIGRATIONS: Readonly<Record<SqlDialect, readonly Migration[]>> = {
   sqlite: ofStore("sqlite"),
   postgresql: ofStore("postgresql"),
 };
