@@ -74,6 +74,8 @@ export const rateTexts = {
   lead: "On all gateways together, from the next request on. You may go lower than the operator allows; a blank field lifts what you set.",
   leadOfOperator:
     "What this organization is allowed, on all gateways together, from the next request on. Its admins may go lower; a blank field lifts what you set.",
+  by: "Set",
+  words: { operator: "what the operator allows", organization: "the organization's own, at most that" },
   leadOfModel:
     "What each organization by itself is allowed of this model, on all gateways together, from the next request on. Its admins may go lower; a blank field lifts what you set.",
   dimensions: {

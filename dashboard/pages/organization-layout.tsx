@@ -34,7 +34,7 @@ function Organization({ session }: { session: Session }) {
   return (
     <Frame
       session={session}
-      org={org}
+      org={{ ...org, operates: session.person.operator }}
       place={
         <Select
           aria-label={shellTexts.organization}
@@ -77,7 +77,7 @@ function AsOperator({ session, id }: { session: Session; id: string }) {
   return (
     <Frame
       session={session}
-      org={{ id, name: name.data, role: "operator" }}
+      org={{ id, name: name.data, role: null, operates: true }}
       place={
         <Text fw={600} className="name" lineClamp={1}>
           {name.data}
@@ -105,9 +105,12 @@ interface FrameProps {
 }
 
 function Frame({ session, org, place, banner }: FrameProps) {
-  const { id, name, role } = org;
+  const { id, name, role, operates } = org;
   // The same one until somebody else looks, or at another organization: every page reads it, and is drawn anew with it.
-  const membership = useMemo(() => membershipOf(session, { id, name, role }), [session, id, name, role]);
+  const membership = useMemo(
+    () => membershipOf(session, { id, name, role, operates }),
+    [session, id, name, role, operates],
+  );
   return (
     <MembershipContext value={membership}>
       <Shell
@@ -135,10 +138,10 @@ const GROUPS: { title: string | null; pages: OrganizationPage[] }[] = [
   { title: shellTexts.groups.manage, pages: ["team", "alerts", "audit", "settings"] },
 ];
 
-const navigationOf = ({ id, role }: OwnStanding): NavigationGroup[] =>
+const navigationOf = (org: OwnStanding): NavigationGroup[] =>
   GROUPS.map(({ title, pages }) => ({
     title,
     entries: pages
-      .filter((page) => maySee(role, page))
-      .map((page) => ({ to: path.organization(id, page), label: pageNames[page], icon: page })),
+      .filter((page) => maySee(org, page))
+      .map((page) => ({ to: path.organization(org.id, page), label: pageNames[page], icon: page })),
   }));

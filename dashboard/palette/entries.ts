@@ -28,7 +28,7 @@ export interface Looker {
 
 /** All of them; `matching` narrows. */
 export function pagesOf({ org, organizations, operator }: Looker): Entry[] {
-  const own = org === null ? [] : ORGANIZATION_PAGES.filter((page) => maySee(org.role, page));
+  const own = org === null ? [] : ORGANIZATION_PAGES.filter((page) => maySee(org, page));
   return [
     ...own.map((page) =>
       pageEntry({ id: page, icon: page, title: pageNames[page], to: path.organization(org?.id ?? "", page) }),
