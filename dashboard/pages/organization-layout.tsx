@@ -17,6 +17,7 @@ import { PaletteOpener } from "../palette/opener.tsx";
 import { type OrganizationPage, path } from "../path-builder.ts";
 import { pageNames, shellTexts } from "../components/texts.ts";
 import { SignedIn } from "./signed-in.tsx";
+import { nameAmong, namesakesOf, OrganizationName } from "../components/organization-name.tsx";
 
 export const OrganizationLayout = () => (
   <SignedIn>{(session) => <Organization session={session} />}</SignedIn>
@@ -38,7 +39,7 @@ function Organization({ session }: { session: Session }) {
       place={
         <Select
           aria-label={shellTexts.organization}
-          data={session.organizations.map(({ id: value, name }) => ({ value, label: name }))}
+          data={choicesOf(session.organizations)}
           value={org.id}
           allowDeselect={false}
           w={{ base: "100%", sm: 220 }}
@@ -49,6 +50,11 @@ function Organization({ session }: { session: Session }) {
       }
     />
   );
+}
+
+function choicesOf(organizations: Session["organizations"]): { value: string; label: string }[] {
+  const namesakes = namesakesOf(organizations);
+  return organizations.map((one) => ({ value: one.id, label: nameAmong(namesakes, one) }));
 }
 
 /** Of a link that somebody else sent, or after one has left: nobody is shown another organization's figures in its place. */
@@ -80,7 +86,7 @@ function AsOperator({ session, id }: { session: Session; id: string }) {
       org={{ id, name: name.data, role: null, operates: true }}
       place={
         <Text fw={600} className="name" lineClamp={1}>
-          {name.data}
+          <OrganizationName id={id} name={name.data} />
         </Text>
       }
       banner={
