@@ -47,7 +47,7 @@ function addList(alerts: Command): void {
   alerts
     .command("list")
     .description("list an organization's alert rules")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .action(({ org }: { org: string }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
@@ -81,7 +81,7 @@ function addAdd(alerts: Command): void {
     alerts
       .command("add")
       .description("add a rule: one message per crossing, on the dashboard and to its channels")
-      .requiredOption("--org <org>", "the organization's id")
+      .requiredOption("--org <org>", "the organization's id or name")
       .requiredOption("--kind <kind>", KINDS),
   )
     .option("--off", "add it without watching yet")
@@ -115,7 +115,7 @@ function addChange(alerts: Command): void {
     alerts
       .command("change <rule>")
       .description("change a rule; what is left out stays")
-      .requiredOption("--org <org>", "the organization's id"),
+      .requiredOption("--org <org>", "the organization's id or name"),
   )
     .option("--on", "watch again")
     .option("--off", "stop watching, and keep the rule")
@@ -161,7 +161,7 @@ function addRemove(alerts: Command): void {
   alerts
     .command("remove <rule>")
     .description("remove a rule")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .option("--yes", "do not ask")
     .action((rule: string, { org, yes }: { org: string; yes?: boolean }, command: Command) =>
       report(command, async (context) => {
@@ -179,7 +179,7 @@ function addDeliveries(alerts: Command): void {
     alerts
       .command("deliveries")
       .description("list what was told, newest first, and whether it arrived")
-      .requiredOption("--org <org>", "the organization's id"),
+      .requiredOption("--org <org>", "the organization's id or name"),
   ).action((query: Paged & { org: string }, command: Command) =>
     report(command, async (context) => {
       const gateway = await context.gateway();

@@ -26,7 +26,7 @@ function addList(channels: Command): void {
   channels
     .command("list")
     .description("list an organization's channels, the dashboard's own list first")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .action(({ org }: { org: string }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
@@ -40,7 +40,7 @@ function addAdd(channels: Command): void {
   channels
     .command("add")
     .description("add a webhook, whose signing secret is shown here and never again, or a mailbox")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .requiredOption("--name <name>", "what people call it")
     .option("--webhook <url>", "an https address that takes Standard Webhooks")
     .option("--mail <address>", "the address of a member, where the gateway sends mail")
@@ -73,7 +73,7 @@ function addRemove(channels: Command): void {
   channels
     .command("remove <channel>")
     .description("remove a channel, from the rules that told it, too")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .option("--yes", "do not ask")
     .action((channel: string, { org, yes }: { org: string; yes?: boolean }, command: Command) =>
       report(command, async (context) => {
@@ -90,7 +90,7 @@ function addTest(channels: Command): void {
   channels
     .command("test <channel>")
     .description("send a test now; exit code 1 when it did not arrive")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .action((channel: string, { org }: { org: string }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();

@@ -22,7 +22,7 @@ export function addCredits(program: Command): void {
   credits
     .command("grant")
     .description("credit an organization; the same reference credits once")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .requiredOption("--usd <amount>", "US dollars, like 5.00")
     .option("--kind <kind>", "grant, or purchase (makes a paid workspace)", "grant")
     .option("--reference <text>", "your name for this payment")
@@ -53,7 +53,7 @@ export function addCredits(program: Command): void {
   credits
     .command("show")
     .description("show an organization's credits")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .action((options: { org: string }, command: Command) =>
       report(command, async (context) => {
         const { text, value } = await (await context.gateway()).call("GET /admin/v1/credits", {

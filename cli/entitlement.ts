@@ -26,7 +26,7 @@ function addRequest(entitlement: Command): void {
   entitlement
     .command("request")
     .description("request an entitlement for a model")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .requiredOption("--model <model>", "the research model's id")
     .requiredOption("--project <name>", "the approved project")
     .action((options: RequestOptions, command: Command) =>

@@ -8,6 +8,7 @@ import type { ErrorJson } from "../src/api/shapes/records.ts";
 import { OPERATOR_FILE } from "../src/domain/data-files.ts";
 import { messageOf } from "../src/domain/error-message.ts";
 import type { ListedModel } from "./agents/agent.ts";
+import { isOrganizationId, organizationNamed } from "./organization-named.ts";
 import { addressOf, assertOpen, findLogin } from "./credentials.ts";
 import { nextStep } from "./next-step.ts";
 import { Problem } from "./problem.ts";
@@ -107,14 +108,28 @@ function readDoor(file: string): Door {
 /** `options`: what the command that asks takes, by which a refusal names the one to correct. */
 export function openGateway({ url, token }: Door, options: readonly string[] = []): Gateway {
   const address = addressOf(url);
+  const ids = new Map<string, string>();
   const ask = async <Value>(path: string, init: RequestInit): Promise<Answer<Value>> => {
     const response = await send(`${address}${path}`, { ...init, token });
     const text = (await response.text()).trim();
     if (!response.ok) throw refused(response.status, text, options);
     return { text, value: parse<Value>(text, url) };
   };
+  /** `--org` takes a name, too; an id is taken as it is. */
+  const idOf = async (org: string): Promise<string> => {
+    const known = ids.get(org) ?? (isOrganizationId(org) ? org : null);
+    if (known !== null) return known;
+    const { value } = await ask<Answered<"GET /admin/v1/organizations">>("/admin/v1/organizations", {
+      method: "GET",
+    });
+    const id = organizationNamed(org, value.data);
+    ids.set(org, id);
+    return id;
+  };
   return {
-    call: (target, input) => {
+    call: async (target, given) => {
+      const { org } = given as { org?: unknown };
+      const input = typeof org === "string" ? { ...given, org: await idOf(org) } : given;
       const { method, path, rest } = fill(target, input);
       return method === "GET"
         ? ask(`${path}${printQuery(rest)}`, {

@@ -22,7 +22,7 @@ function addList(invitations: Command): void {
   invitations
     .command("list")
     .description("list an organization's invitations, newest first")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .action(({ org }: { org: string }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
@@ -36,7 +36,7 @@ function addSend(invitations: Command): void {
   invitations
     .command("send <email>")
     .description("invite somebody; prints the link, and mails it where a mail server is configured")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .requiredOption(...ROLE)
     .action((email: string, { org, role }: { org: string; role: Role }, command: Command) =>
       report(command, async (context) => {
@@ -51,7 +51,7 @@ function addResend(invitations: Command): void {
   invitations
     .command("resend <invitation>")
     .description("make an open or expired invitation anew; its old link opens nothing any more")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .action((invitation: string, { org }: { org: string }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
@@ -66,7 +66,7 @@ function addWithdraw(invitations: Command): void {
   invitations
     .command("withdraw <invitation>")
     .description("withdraw an invitation; its link opens nothing any more")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .option("--yes", "do not ask")
     .action((invitation: string, { org, yes }: { org: string; yes?: boolean }, command: Command) =>
       report(command, async (context) => {

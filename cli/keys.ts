@@ -97,7 +97,7 @@ function addCreate(keys: Command): void {
     keys
       .command("create")
       .description("create a key; its secret is shown here and never again")
-      .requiredOption("--org <org>", "the organization's id")
+      .requiredOption("--org <org>", "the organization's id or name")
       .requiredOption("--name <name>", "what the key is for")
       .option("--scope <scope>", "standard or research", "standard"),
   ).action((options: CreateOptions, command: Command) =>
@@ -115,7 +115,7 @@ function addList(keys: Command): void {
   keys
     .command("list")
     .description("list an organization's keys")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .action((options: { org: string }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();

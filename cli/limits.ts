@@ -29,7 +29,7 @@ function addSet(limits: Command): void {
   limits
     .command("set")
     .description("set or lift limits; with --model alone they hold for each organization by itself")
-    .option("--org <org>", "an organization's id")
+    .option("--org <org>", "an organization's id or name")
     .option("--key <key>", "a key's id")
     .option("--model <model>", "for this model only")
     .option("--requests-per-minute <n|none>", "none lifts what was set")
@@ -78,7 +78,7 @@ function addList(limits: Command): void {
     .description(
       "list limits of an organization, a key or a model; without any, those of models for each organization",
     )
-    .option("--org <org>", "an organization's id")
+    .option("--org <org>", "an organization's id or name")
     .option("--key <key>", "a key's id")
     .option("--model <model>", "on this model only, and what holds where nothing is set")
     .action(({ org, key, model }: Place, command: Command) =>

@@ -23,7 +23,7 @@ function addList(members: Command): void {
     members
       .command("list")
       .description("list an organization's members, who joined last first")
-      .requiredOption("--org <org>", "the organization's id")
+      .requiredOption("--org <org>", "the organization's id or name")
       .option("--search <text>", "a part of a name or an address, or an id"),
   ).action((options: Paged & { org: string; search?: string }, command: Command) =>
     report(command, async (context) => {
@@ -39,7 +39,7 @@ function addRole(members: Command): void {
   members
     .command("role <person>")
     .description("give a member another role; takes an id or an address")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .requiredOption(...ROLE)
     .option(
       "--if-version <version>",
@@ -61,7 +61,7 @@ function addRemove(members: Command): void {
   members
     .command("remove <person>")
     .description("remove a member; the keys that they made keep working; takes an id or an address")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .option("--yes", "do not ask")
     .action((person: string, { org, yes }: { org: string; yes?: boolean }, command: Command) =>
       report(command, async (context) => {

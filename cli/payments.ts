@@ -13,7 +13,7 @@ export function addPayments(program: Command): void {
     payments
       .command("orders")
       .description("list an organization's payment orders, newest first")
-      .requiredOption("--org <org>", "the organization's id"),
+      .requiredOption("--org <org>", "the organization's id or name"),
   ).action((query: Paged & { org: string }, command: Command) =>
     report(command, async (context) => {
       const gateway = await context.gateway();

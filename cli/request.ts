@@ -66,7 +66,7 @@ interface Page {
 
 const withFilters = (command: Command): Command =>
   command
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .option("--key <key>", "of one key")
     .option("--model <model>", "of one model")
     .option("--status <state>", ACTIVITY_STATES.join(", "))

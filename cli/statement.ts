@@ -19,7 +19,7 @@ export function addStatement(program: Command): void {
   program
     .command("statement")
     .description("an organization's statement of one month")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .requiredOption("--month <month>", "like 2026-11, in UTC")
     .option("--pdf [file]", "write a PDF; without a name, statement-ORG-MONTH.pdf")
     .option("--csv", "print CSV (RFC 4180)")

@@ -25,7 +25,7 @@ export function addUsage(program: Command): void {
   program
     .command("usage")
     .description("what an organization used")
-    .requiredOption("--org <org>", "the organization's id")
+    .requiredOption("--org <org>", "the organization's id or name")
     .option("--key <key>", "of one key")
     .option("--model <model>", "of one model")
     .option("--from <time>", "not before: 2026-11-01 or 2026-11-01T12:00:00Z")

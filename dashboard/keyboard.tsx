@@ -2,7 +2,7 @@
 import { Kbd, Modal, Stack, Switch, Table } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useContext, useEffect, useRef, useSyncExternalStore } from "react";
-import { maySee, type Membership, MembershipContext } from "./membership.tsx";
+import { type Membership, MembershipContext } from "./membership.tsx";
 import { type OrganizationPage, path } from "./path-builder.ts";
 import { pageNames, shortcutTexts as words } from "./components/texts.ts";
 
@@ -62,9 +62,9 @@ interface Place {
   to: string;
 }
 
-const placesOf = ({ org }: Membership): Place[] =>
+const placesOf = ({ org, sees }: Membership): Place[] =>
   Object.entries(PLACES)
-    .filter(([, page]) => maySee(org.role, page))
+    .filter(([, page]) => sees(page))
     .map(([letter, page]) => ({ letter, page, to: path.organization(org.id, page) }));
 
 function List({ places }: { places: readonly Place[] }) {

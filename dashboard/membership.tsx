@@ -1,7 +1,7 @@
 // The organization in the address and what the signed-in person may do there. Hidden buttons are a courtesy: the server
 // decides each time, by the same table (docs/dashboard.md).
 import { createContext, useContext } from "react";
-import { type Action, allowance, type Standing } from "../src/domain/roles.ts";
+import { type Action, allowance, mayGive, type Role, type Standing } from "../src/domain/roles.ts";
 import type { Session } from "./api/session.ts";
 import type { OrganizationPage } from "./path-builder.ts";
 
@@ -45,21 +45,31 @@ const ASKS: Record<OrganizationPage, Action> = {
 };
 
 /** A page that would refuse somebody has no entry in their navigation. */
-export const maySee = (standing: Standing, page: OrganizationPage): boolean =>
-  allowance(standing, ASKS[page]) !== null;
+export const maySee = (org: OwnStanding, page: OrganizationPage): boolean =>
+  standingsOf(org).some((standing) => allowance(standing, ASKS[page]) !== null);
 
-/** `operator` looks into an organization without being a member. */
+/** What a person is in an organization. Who is a member and an operator may do what either may, as the server has it. */
 export interface OwnStanding {
   id: string;
   name: string;
-  role: Standing;
+  /** Of a member; null for an operator who only looks in. */
+  role: Role | null;
+  operates: boolean;
 }
+
+/** An operator's first. */
+const standingsOf = ({ role, operates }: OwnStanding): Standing[] => [
+  ...(operates ? (["operator"] as const) : []),
+  ...(role === null ? [] : [role]),
+];
 
 export interface Membership {
   org: OwnStanding;
   session: Session;
   baseUrl: string;
   may: (act: Act) => boolean;
+  /** Whether they may give somebody this role, or take it away. */
+  mayGive: (role: Role) => boolean;
   /** Whether that page of the organization would answer: nothing leads to one that would not. */
   sees: (page: OrganizationPage) => boolean;
 }
@@ -76,6 +86,7 @@ export const membershipOf = (session: Session, org: OwnStanding): Membership => 
   org,
   session,
   baseUrl: session.base_url,
-  may: (act) => MAY[act].includes(org.role),
-  sees: (page) => maySee(org.role, page),
+  may: (act) => standingsOf(org).some((standing) => MAY[act].includes(standing)),
+  mayGive: (role) => standingsOf(org).some((standing) => mayGive(standing, role)),
+  sees: (page) => maySee(org, page),
 });

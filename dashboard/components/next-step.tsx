@@ -1,7 +1,7 @@
 // What to do about a refusal: where the credits, the very key or the very model are.
 import { useContext } from "react";
 import { ABOUT_KEY } from "../../src/domain/refusal-concerns.ts";
-import { maySee, MembershipContext } from "../membership.tsx";
+import { MembershipContext } from "../membership.tsx";
 import { type OrganizationPage, path } from "../path-builder.ts";
 import { answerTexts } from "./texts.ts";
 import { ButtonLink } from "./link.tsx";
@@ -61,7 +61,7 @@ interface NextStepProps {
 export function NextStep({ code, of, main = false }: NextStepProps) {
   const membership = useContext(MembershipContext);
   const way = wayOf(code)?.(of);
-  if (way === undefined || (membership !== null && !maySee(membership.org.role, way.page))) return null;
+  if (way === undefined || (membership !== null && !membership.sees(way.page))) return null;
   return (
     <ButtonLink
       to={way.key === undefined ? path.organization(of.org, way.page) : path.key(of.org, way.key)}

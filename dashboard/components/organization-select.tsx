@@ -2,11 +2,17 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { organizationQuery } from "../api/organization.ts";
 import { readPages } from "../api/read.ts";
+import { nameAmong, useNamesakes } from "./organization-name.tsx";
 import { tableTexts } from "./texts.ts";
-import { type ChooserProps, SearchSelect, useTyped, withChosen } from "./search-select.tsx";
+import { type ChooserProps, type Option, SearchSelect, useTyped, withChosen } from "./search-select.tsx";
 
 export function OrganizationSelect(props: ChooserProps) {
   const { data } = useQuery(organizationQuery(props.value));
+  const namesakes = useNamesakes();
+  const optionOf = (one: { id: string; name: string }): Option => ({
+    value: one.id,
+    label: nameAmong(namesakes, one),
+  });
   const chosen = data && optionOf(data);
   const typed = useTyped(chosen);
   const { data: found = [], isFetching } = useInfiniteQuery({
@@ -32,5 +38,3 @@ export const OrganizationFilter = ({ value, set }: { value: string; set: (org: s
     onChange={set}
   />
 );
-
-const optionOf = ({ id, name }: { id: string; name: string }) => ({ value: id, label: name });

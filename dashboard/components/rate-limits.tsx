@@ -1,13 +1,14 @@
 // Limits of a rate, of the organization or of one of its keys, for all models together or for one: what holds, and what this
 // person may set. An operator sets what is allowed, the organization's admins go lower; a blank field lifts one's own word.
-import { Button, Group, List, NumberInput, Select, Stack, Text } from "@mantine/core";
+import { Button, Group, List, NumberInput, Radio, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Mutation, useChange } from "../api/change.ts";
 import { read } from "../api/read.ts";
 import type { Row } from "../api/routes.ts";
 import { formatCount } from "../format/count.ts";
-import { useMembership } from "../membership.tsx";
+import { type OwnStanding, useMembership } from "../membership.tsx";
+import { allowance } from "../../src/domain/roles.ts";
 import { RATE_AT_MOST, RATE_DIMENSIONS, type RateDimension } from "../../src/domain/rate-limits.ts";
 import { Form } from "./form.tsx";
 import { type Fact, Meanwhile, sinceOpened } from "./meanwhile.tsx";
@@ -20,6 +21,8 @@ type Typed = Record<RateDimension, number | "">;
 export function RateLimits({ keyId }: { keyId?: string }) {
   const { org } = useMembership();
   const [model, setModel] = useState<string | null>(null);
+  const may = wordsOf(org);
+  const [by, setBy] = useState<Word>(may[0] ?? "organization");
   const models = useQuery(read("GET /orgs/{org}/models", { org: org.id }));
   const limits = useQuery(
     read(
@@ -41,11 +44,24 @@ export function RateLimits({ keyId }: { keyId?: string }) {
         onChange={setModel}
         data={(models.data?.data ?? []).map(({ id }) => id)}
       />
+      {may.length > 1 && (
+        <Radio.Group
+          label={words.by}
+          value={by}
+          onChange={(value) => setBy(may.find((one) => one === value) ?? by)}
+        >
+          <Group gap="md" mt={4}>
+            {may.map((one) => (
+              <Radio key={one} value={one} label={words.words[one]} />
+            ))}
+          </Group>
+        </Radio.Group>
+      )}
       <Loaded query={limits}>
         {({ data: [whole, ...within] }) =>
           whole === undefined ? null : (
             <Stack gap="sm">
-              <Whole key={whole.model} of={whole} />
+              <Whole key={`${by} ${whole.model}`} of={whole} by={by} />
               {within.length > 0 && <Within rows={within} />}
             </Stack>
           )
@@ -55,14 +71,23 @@ export function RateLimits({ keyId }: { keyId?: string }) {
   );
 }
 
+/** Whose word a limit is. */
+type Word = "operator" | "organization";
+
+/** What this person may set: what is allowed, as an operator; the organization's own, as one of its admins. */
+const wordsOf = ({ role, operates }: OwnStanding): Word[] => [
+  ...(operates ? (["operator"] as const) : []),
+  ...(role !== null && allowance(role, "limits.change") !== null ? (["organization"] as const) : []),
+];
+
 /** Of the organization or of the key, as a whole or for one model. */
-function Whole({ of }: { of: Limits }) {
+function Whole({ of, by }: { of: Limits; by: Word }) {
   const { org, may } = useMembership();
   const begun = useState<Begun | null>(null);
   const change = useChange("PATCH /orgs/{org}/limits", { org: org.id }, (saved) =>
     begun[1]({ typed: {}, from: saved }),
   );
-  const operates = org.role === "operator";
+  const operates = by === "operator";
   return (
     <RateForm
       of={of}
@@ -72,6 +97,7 @@ function Whole({ of }: { of: Limits }) {
         change.mutate({
           ...(of.key !== null && { key: of.key }),
           ...(of.model !== null && { model: of.model }),
+          by,
           ...said,
         })
       }

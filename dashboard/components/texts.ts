@@ -74,6 +74,8 @@ export const rateTexts = {
   lead: "They apply across all gateways, from the next request on. You can set limits lower than the operator allows; leave a field blank to lift your own.",
   leadOfOperator:
     "What this organization may use, across all gateways, from the next request on. Its admins can set lower limits; leave a field blank to lift yours.",
+  by: "Set",
+  words: { operator: "what the operator allows", organization: "the organization's own, up to that" },
   leadOfModel:
     "What each organization may use of this model, across all gateways, from the next request on. Its admins can set lower limits; leave a field blank to lift yours.",
   dimensions: {

@@ -17,6 +17,7 @@ import { PaletteOpener } from "../palette/opener.tsx";
 import { type OrganizationPage, path } from "../path-builder.ts";
 import { pageNames, shellTexts } from "../components/texts.ts";
 import { SignedIn } from "./signed-in.tsx";
+import { nameAmong, namesakesOf, OrganizationName } from "../components/organization-name.tsx";
 
 export const OrganizationLayout = () => (
   <SignedIn>{(session) => <Organization session={session} />}</SignedIn>
@@ -34,11 +35,11 @@ function Organization({ session }: { session: Session }) {
   return (
     <Frame
       session={session}
-      org={org}
+      org={{ ...org, operates: session.person.operator }}
       place={
         <Select
           aria-label={shellTexts.organization}
-          data={session.organizations.map(({ id: value, name }) => ({ value, label: name }))}
+          data={choicesOf(session.organizations)}
           value={org.id}
           allowDeselect={false}
           w={{ base: "100%", sm: 220 }}
@@ -49,6 +50,11 @@ function Organization({ session }: { session: Session }) {
       }
     />
   );
+}
+
+function choicesOf(organizations: Session["organizations"]): { value: string; label: string }[] {
+  const namesakes = namesakesOf(organizations);
+  return organizations.map((one) => ({ value: one.id, label: nameAmong(namesakes, one) }));
 }
 
 /** Of a link that somebody else sent, or after one has left: nobody is shown another organization's figures in its place. */
@@ -77,10 +83,10 @@ function AsOperator({ session, id }: { session: Session; id: string }) {
   return (
     <Frame
       session={session}
-      org={{ id, name: name.data, role: "operator" }}
+      org={{ id, name: name.data, role: null, operates: true }}
       place={
         <Text fw={600} className="name" lineClamp={1}>
-          {name.data}
+          <OrganizationName id={id} name={name.data} />
         </Text>
       }
       banner={
@@ -105,9 +111,12 @@ interface FrameProps {
 }
 
 function Frame({ session, org, place, banner }: FrameProps) {
-  const { id, name, role } = org;
+  const { id, name, role, operates } = org;
   // The same one until somebody else looks, or at another organization: every page reads it, and is drawn anew with it.
-  const membership = useMemo(() => membershipOf(session, { id, name, role }), [session, id, name, role]);
+  const membership = useMemo(
+    () => membershipOf(session, { id, name, role, operates }),
+    [session, id, name, role, operates],
+  );
   return (
     <MembershipContext value={membership}>
       <Shell
@@ -135,10 +144,10 @@ const GROUPS: { title: string | null; pages: OrganizationPage[] }[] = [
   { title: shellTexts.groups.manage, pages: ["team", "alerts", "audit", "settings"] },
 ];
 
-const navigationOf = ({ id, role }: OwnStanding): NavigationGroup[] =>
+const navigationOf = (org: OwnStanding): NavigationGroup[] =>
   GROUPS.map(({ title, pages }) => ({
     title,
     entries: pages
-      .filter((page) => maySee(role, page))
-      .map((page) => ({ to: path.organization(id, page), label: pageNames[page], icon: page })),
+      .filter((page) => maySee(org, page))
+      .map((page) => ({ to: path.organization(org.id, page), label: pageNames[page], icon: page })),
   }));

@@ -1,6 +1,7 @@
 // What the palette offers: pages that the person may see, at once, and what the server finds, with where each leads.
 import type { Row } from "../api/routes.ts";
 import type { IconName } from "../components/icon.tsx";
+import { nameAmong, type Namesakes } from "../components/organization-name.tsx";
 import { operatorPageNames, pageNames } from "../components/texts.ts";
 import { maySee, type OwnStanding } from "../membership.tsx";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../path-builder.ts";
@@ -26,9 +27,14 @@ export interface Looker {
   operator: boolean;
 }
 
+/** Who looks, with those that have to be told apart. */
+export interface Telling extends Looker {
+  namesakes: Namesakes;
+}
+
 /** All of them; `matching` narrows. */
-export function pagesOf({ org, organizations, operator }: Looker): Entry[] {
-  const own = org === null ? [] : ORGANIZATION_PAGES.filter((page) => maySee(org.role, page));
+export function pagesOf({ org, organizations, operator, namesakes }: Telling): Entry[] {
+  const own = org === null ? [] : ORGANIZATION_PAGES.filter((page) => maySee(org, page));
   return [
     ...own.map((page) =>
       pageEntry({ id: page, icon: page, title: pageNames[page], to: path.organization(org?.id ?? "", page) }),
@@ -48,7 +54,7 @@ export function pagesOf({ org, organizations, operator }: Looker): Entry[] {
         ...pageEntry({
           id: `org-${id}`,
           icon: "organizations" as const,
-          title: name,
+          title: nameAmong(namesakes, { id, name }),
           to: path.organization(id),
         }),
         group: "organization" as const,
@@ -80,8 +86,11 @@ export function matching(entries: readonly Entry[], typed: string): Entry[] {
 }
 
 /** Where a row leads. From the operator's pages a model is a route of theirs. */
-export function entryOf(found: FoundRow, looker: Looker): Entry {
-  const elsewhere = found.org === looker.org?.id ? null : found.org_name;
+export function entryOf(found: FoundRow, looker: Telling): Entry {
+  const elsewhere =
+    found.org === null || found.org_name === null || found.org === looker.org?.id
+      ? null
+      : nameAmong(looker.namesakes, { id: found.org, name: found.org_name });
   const detail = [found.detail, elsewhere, found.state?.replaceAll("_", " ") ?? null].filter(
     (one) => one !== null,
   );

@@ -10,6 +10,7 @@ import { Icon } from "../components/icon.tsx";
 import { type Entry, entryOf, inActivity, type Looker, matching, pagesOf } from "./entries.ts";
 import { withoutSecret } from "../format/without-secret.ts";
 import { paletteTexts as words } from "./texts.ts";
+import { namesakesOf, useNamesakes } from "../components/organization-name.tsx";
 
 interface PaletteProps {
   opened: boolean;
@@ -166,18 +167,23 @@ function useEntries(looker: Looker, typed: string): { entries: Entry[]; searchin
   const asked = withoutSecret(typed).slice(0, ASKED_MAX);
   const [q] = useDebouncedValue(asked, TYPING_MS);
   const org = looker.org?.id ?? "";
+  const ofAll = useNamesakes(looker.operator);
+  const telling = {
+    ...looker,
+    namesakes: looker.operator ? ofAll : namesakesOf(looker.organizations),
+  };
   const query =
-    looker.org === null || looker.org.role === "operator"
+    looker.org === null || looker.org.role === null
       ? read("GET /operator/search", {}, { q })
       : read("GET /orgs/{org}/search", { org }, { q });
   const worth = q.length >= 2;
   const found = useQuery({ ...query, enabled: worth, staleTime: 10_000 });
   // Nothing of what was typed before: Enter would open it.
   const rows = worth && q === asked ? (found.data?.data ?? []) : [];
-  const pages = matching(pagesOf(looker), asked);
+  const pages = matching(pagesOf(telling), asked);
   const known = new Set(pages.map(({ id }) => id));
   const others = rows
-    .map((row) => entryOf(row, looker))
+    .map((row) => entryOf(row, telling))
     .filter(({ id }) => !known.has(id.replace(/^organization-/, "org-")));
   const searching = worth && (found.isFetching || q !== asked);
   const nowhere = rows.length === 0 && pages.length === 0 && asked.length >= 4 && !searching;

@@ -1,7 +1,7 @@
 // Organizations: who owns credits and keys.
 import { z } from "zod";
 import { checkVersion } from "../domain/row-version.ts";
-import { organizationRow, organizationsPage } from "../reporting/organizations.ts";
+import { namesakes, organizationRow, organizationsPage } from "../reporting/organizations.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import * as shapes from "./shapes/organizations.ts";
@@ -16,6 +16,13 @@ export const organizationsEndpoints = [
     input: shapes.organizationsQuery,
     output: shapes.organizationList,
     run: ({ input }, { reports }) => organizationsPage(reports, input),
+  }),
+  endpoint({
+    target: "GET /app/v1/operator/organizations/namesakes",
+    who: "operate",
+    input: z.strictObject({}),
+    output: shapes.namesakes,
+    run: async (_, { reports }) => ({ data: await namesakes(reports) }),
   }),
   endpoint({
     target: "POST /app/v1/operator/organizations",

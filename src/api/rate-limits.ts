@@ -1,5 +1,7 @@
 // Limits of a rate. An operator sets any; an organization's admins lower what holds for it, and lift their own word again.
-import { endpoint } from "./endpoint.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import type { RateChange } from "../registry/rate-limits.ts";
+import { endpoint, type PersonCaller } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import {
   listRateLimitsInput,
@@ -25,11 +27,8 @@ export const rateLimitsEndpoints = [
     input: setRateLimitInput,
     output: rateLimit,
     audit: "limits.set",
-    run: ({ input, caller }, { operator }) =>
-      operator.rateLimits.set(input, {
-        by: caller.standing === "operator" ? "operator" : "organization",
-        actor: caller.actor,
-      }),
+    run: ({ input: { by, ...asked }, caller }, { operator }) =>
+      operator.rateLimits.set(asked, { by: wordOf(caller, by), actor: caller.actor }),
   }),
   endpoint({
     target: "GET /app/v1/operator/limits",
@@ -68,3 +67,20 @@ export const rateLimitsEndpoints = [
     run: ({ input }, { operator }) => operator.rateLimits.of(input),
   }),
 ] as const;
+
+/** Whose word a person may say: an operator's, their organization's, or either, as they choose. */
+function wordOf({ standings }: PersonCaller, by: RateChange["by"] | undefined): RateChange["by"] {
+  const may = {
+    operator: standings.includes("operator"),
+    organization: standings.some((standing) => standing !== "operator"),
+  };
+  const chosen = by ?? (may.operator ? "operator" : "organization");
+  if (may[chosen]) return chosen;
+  throw new OperatorRefusal(
+    "role_not_permitted",
+    chosen === "operator"
+      ? "What the operator allows is set by operators."
+      : "The organization's own limits are set by its owners and admins.",
+    "by",
+  );
+}

@@ -62,6 +62,22 @@ export async function organizationRow(on: OrganizationsPorts, id: string): Promi
   return row;
 }
 
+/** Ids of those whose name another one has, too, whatever the case of its letters: nobody tells them apart by it. */
+export async function namesakes({ sql }: Pick<OrganizationsPorts, "sql">): Promise<string[]> {
+  const folded = fragment<string>`lower(trim(name))`;
+  const shared = from
+    .selectFrom("organization")
+    .select(folded.as("folded"))
+    .groupBy(folded)
+    .having((eb) => eb(eb.fn.countAll<bigint>(), ">", 1n));
+  const query = from
+    .selectFrom("organization")
+    .select("org_id")
+    .where(folded, "in", shared)
+    .orderBy("org_id");
+  return (await rowsOf(sql, query)).map(({ org_id }) => org_id);
+}
+
 const organizations = ({ sql, clock }: Pick<OrganizationsPorts, "sql" | "clock">) =>
   from
     .selectFrom("organization")

@@ -2,7 +2,7 @@
 // headers (wire.md §6). What they let in is tried on the ledger (`test/ledger/rate-limits.ts`).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { RateLimitJson } from "../../src/api/shapes/rate-limits.ts";
-import { type Browser, firstOperator, newMember } from "../support/browser.ts";
+import { type Browser, firstOperator, newMember, operatorJoins } from "../support/browser.ts";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, hello, type Reply, startGateway, type TestGateway } from "../support/gateway.ts";
 
@@ -152,6 +152,32 @@ test("a model of which nothing is set has a version, too: an admin sets a limit 
     404,
     'No release names the model "no-such-model".',
   ]);
+});
+
+test("who is an operator and an admin says whose word it is; the operator's without it, and nobody says another's", async () => {
+  const { organizationId: org } = await gateway.customer();
+  const admin = await newMember(operator, gateway, { org, role: "admin", email: "one-hat@example.com" });
+  await operatorJoins(operator, { org, role: "admin" });
+  const said = async (by: Browser, word: Record<string, unknown>) => {
+    const { data } = await by.app("GET /orgs/{org}/limits", { org });
+    const change = { ...word, version: data[0]?.version };
+    const { status, json } = await by.send<RateLimitJson & ErrorJson>(
+      "PATCH",
+      `/app/v1/orgs/${org}/limits`,
+      change,
+    );
+    return status === 200 ? [json.set.concurrent, json.own.concurrent] : [status, json.error.param];
+  };
+  expect(await said(operator, { concurrent: 9 })).toEqual([9, null]);
+  expect(await said(operator, { concurrent: 7, by: "organization" })).toEqual([9, 7]);
+  expect(await said(operator, { concurrent: 8, by: "operator" })).toEqual([8, 7]);
+  expect(await said(admin, { concurrent: 1, by: "operator" })).toEqual([403, "by"]);
+  expect(await said(admin, { concurrent: 6 })).toEqual([8, 6]);
+  const { data } = await admin.app("GET /orgs/{org}/team", { org });
+  const member = data.find(({ email }) => email === "root@example.com")?.person.id ?? "";
+  await admin.app("DELETE /orgs/{org}/team/{member}", { org, member });
+  expect(await said(operator, { concurrent: 1, by: "organization" })).toEqual([403, "by"]);
+  expect(await said(operator, { concurrent: 5 })).toEqual([5, 6]);
 });
 
 test("an admin lowers what the operator allows, is told where it ends, and the audit log tells who set what", async () => {

@@ -84,6 +84,8 @@ test("a page, its chart or the palette, whose code the gateway has not, is there
   await visitor.arrived(pageNames.usage);
   await page.locator(".chart .recharts-surface").first().waitFor();
 
+  // Of its own four times: the part before has come anew, too.
+  await page.evaluate("sessionStorage.clear()");
   await lacking(page, "**/assets/palette-*.js", 2);
   await page.getByRole("button", { name: shellTexts.find }).click();
   await page.waitForEvent("load");

@@ -104,6 +104,24 @@ test("what is refused says what to do next", async () => {
   expect(await refused("alerts", "add", "--org", org, "--kind", "balance_below")).toContain("Correct --usd");
 });
 
+test("an organization is named by its name; of several of one name, each is told with its id and nothing is done", async () => {
+  await root.app("POST /operator/organizations", {}, { name: "Basalt Labs" });
+  const list = async () => (await json("members", "list", "--org", "basalt labs")).data;
+  expect(await list()).toEqual([]);
+  const nobody = await run("credits", "grant", "--org", "Nobody's", "--usd", "5");
+  expect([nobody.code, nobody.err]).toEqual([1, expect.stringContaining("./tollgate org list")]);
+
+  const { id } = await root.app("POST /operator/organizations", {}, { name: "acme" });
+  const refused = await run("credits", "grant", "--org", "Acme", "--usd", "5");
+  expect([refused.code, refused.out]).toEqual([1, ""]);
+  expect(refused.err).toContain('2 organizations are called "Acme"');
+  expect(refused.err).toContain(`${org}, "Acme", made at 20`);
+  expect(refused.err).toContain(`${id}, "acme", made at 20`);
+  expect(refused.err).toContain("Name the one that you mean by its id: --org ORG.");
+  const { data } = await root.app("GET /operator/organizations");
+  expect(data.map(({ available_usd }) => Number(available_usd))).toEqual(data.map(() => 0));
+});
+
 test("a rule is added with a channel, changed in part, and removed; a test tells whether it arrived", async () => {
   const at = ["--org", org];
   const added = await said(

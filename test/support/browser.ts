@@ -136,6 +136,16 @@ export async function newMember(
   return browser;
 }
 
+/** An operator becomes a member, too, by an invitation of their own. */
+export async function operatorJoins(
+  operator: Browser,
+  { org, ...at }: { org: string; role: Role; email?: string },
+): Promise<void> {
+  const asked = { email: "root@example.com", ...at };
+  const { link } = await operator.app("POST /operator/organizations/{org}/invitations", { org }, asked);
+  await operator.app("POST /invitations/accept", {}, { token: tokenOf(link) });
+}
+
 /** A new operator, signed in. */
 export async function newOperator(operator: Browser, gateway: TestGateway, email: string): Promise<Browser> {
   const { link } = await operator.app("POST /operator/people", {}, { email });

@@ -9,7 +9,7 @@ import { ExactMoney, Time } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { Loaded, Loading } from "../../components/states.tsx";
 import { formatCount } from "../../format/count.ts";
-import { maySee, useMembership } from "../../membership.tsx";
+import { useMembership } from "../../membership.tsx";
 import { path } from "../../path-builder.ts";
 import { entryKindNames } from "../../components/entry-kinds.ts";
 import { Part } from "./drawer-part.tsx";
@@ -23,8 +23,7 @@ export function LedgerPart({ org, of }: { org: string; of: Request }) {
   const request = of.id;
   const entries = useQuery(read("GET /orgs/{org}/activity/{request}/entries", { org, request }));
   const [verifying, setVerifying] = useState(false);
-  const { org: standing } = useMembership();
-  const mayOpen = maySee(standing.role, "billing");
+  const mayOpen = useMembership().sees("billing");
   return (
     <Part title={words.title}>
       <Loaded query={entries} loading={<Loading lines={1} height={84} />}>

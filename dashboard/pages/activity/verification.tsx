@@ -15,7 +15,7 @@ import { followChain } from "../../../src/pricing/verify-entries.ts";
 import { get } from "../../api/client.ts";
 import { type Answer, addressOf } from "../../api/routes.ts";
 import { Failure, Loaded, Loading } from "../../components/states.tsx";
-import { maySee, MembershipContext } from "../../membership.tsx";
+import { MembershipContext } from "../../membership.tsx";
 import { entryKindNames } from "../../components/entry-kinds.ts";
 import { formatCount } from "../../format/count.ts";
 import { exactMoney } from "../../format/money.ts";
@@ -83,7 +83,7 @@ function ToHead({ evidence }: { evidence: Answer<typeof ROUTE> }) {
       ),
   });
   const member = useContext(MembershipContext);
-  if (left <= 0 || (member !== null && !maySee(member.org.role, "billing"))) return null;
+  if (left <= 0 || (member !== null && !member.sees("billing"))) return null;
   if (follow.data !== undefined) return <CheckOf check={follow.data} />;
   return (
     <Group gap="xs">

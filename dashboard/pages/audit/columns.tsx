@@ -8,6 +8,7 @@ import type { Column } from "../../components/data-table.tsx";
 import { Time } from "../../components/figures.tsx";
 import { Link } from "../../components/link.tsx";
 import { rawOf, sentenceOf } from "./sentence.ts";
+import { OrganizationName } from "../../components/organization-name.tsx";
 
 export type AuditRow = Row<"GET /operator/audit">;
 
@@ -51,7 +52,7 @@ const WHERE: Column<AuditRow> = {
   title: words.columns.org,
   cell: ({ org, org_name }) => (
     <Text size="sm" className="name" title={org ?? words.platform} component="span">
-      {org_name ?? org ?? words.platform}
+      {org === null ? words.platform : <OrganizationName id={org} name={org_name} />}
     </Text>
   ),
 };

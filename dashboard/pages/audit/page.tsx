@@ -16,7 +16,7 @@ import { SearchField } from "../../components/search-field.tsx";
 import { Loaded, Loading } from "../../components/states.tsx";
 import { askedWindow, TimeWindow, windowShape } from "../../components/time-window.tsx";
 import { type SetFilters, text, useFilters } from "../../filters.ts";
-import { maySee, useMembership } from "../../membership.tsx";
+import { useMembership } from "../../membership.tsx";
 import { auditTexts as words } from "./texts.ts";
 import { pageNames } from "../../components/texts.ts";
 
@@ -72,8 +72,7 @@ interface WhoProps {
 
 /** Members, and whoever else has a row on the page: operators, management keys, the gateway, people who left. */
 function Who({ org, actor, rows, set }: WhoProps) {
-  const { role } = useMembership().org;
-  const seesTeam = maySee(role, "team");
+  const seesTeam = useMembership().sees("team");
   const { data: member } = useQuery({
     ...memberQuery(org, actor),
     enabled: seesTeam && actor.startsWith("usr_"),

@@ -56,7 +56,7 @@ function ChangeRole({ org, of, onClose }: ActProps & { of: Member }) {
       onSubmit={() => change.mutate({ role, version: on.version })}
     >
       <Text size="sm">{of.you ? words.changeOwnRoleHelp : words.changeRoleHelp}</Text>
-      <RoleChoice role={role} setRole={setRole} by={org.role} />
+      <RoleChoice role={role} setRole={setRole} />
     </FormDialog>
   );
 }

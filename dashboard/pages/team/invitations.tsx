@@ -1,5 +1,4 @@
 // Invitations that nobody has taken yet.
-import { mayGive, type Standing } from "../../../src/domain/roles.ts";
 import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -13,18 +12,13 @@ import { OpenInvitationsTable } from "../../components/open-invitations.tsx";
 import { Section } from "../../components/page.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { Parts } from "../../components/parts.tsx";
+import { type Membership, useMembership } from "../../membership.tsx";
 import { teamTexts as words } from "./texts.ts";
 
 type Invitation = Row<"GET /orgs/{org}/invitations">;
 
-interface OpenInvitationsProps {
-  org: string;
-  /** Of the person who looks. */
-  role: Standing;
-  changeable: boolean;
-}
-
-export function OpenInvitations({ org, role, changeable }: OpenInvitationsProps) {
+export function OpenInvitations({ org }: { org: string }) {
+  const { may, mayGive } = useMembership();
   const invitations = useQuery(read("GET /orgs/{org}/invitations", { org }));
   const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
   return (
@@ -36,7 +30,7 @@ export function OpenInvitations({ org, role, changeable }: OpenInvitationsProps)
             label={words.invitations}
             none={words.noInvitations}
             invitations={data}
-            columns={[...COLUMNS, ...(changeable ? [actions(role, setWithdrawn)] : [])]}
+            columns={[...COLUMNS, ...(may("team.change") ? [actions(mayGive, setWithdrawn)] : [])]}
           />
         )}
       </Loaded>
@@ -59,13 +53,16 @@ const COLUMNS: Column<Invitation>[] = [
   { title: words.expires, always: true, cell: ({ expires_at }) => <Ago at={expires_at} /> },
 ];
 
-const actions = (standing: Standing, withdraw: (of: Invitation) => void): Column<Invitation> => ({
+const actions = (
+  mayGive: Membership["mayGive"],
+  withdraw: (of: Invitation) => void,
+): Column<Invitation> => ({
   title: words.columns.actions,
   acts: true,
   always: true,
   figures: true,
   cell: (of) =>
-    mayGive(standing, of.role) && (
+    mayGive(of.role) && (
       <Button
         size="compact-sm"
         variant="subtle"

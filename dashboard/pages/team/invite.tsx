@@ -57,7 +57,7 @@ function InviteForm({ org, onClose, onShown }: ActProps & { onShown: (shown: Sho
         maxLength={254}
         onChange={(event) => setEmail(event.currentTarget.value)}
       />
-      <RoleChoice role={role} setRole={setRole} by={org.role} />
+      <RoleChoice role={role} setRole={setRole} />
     </FormDialog>
   );
 }

@@ -49,14 +49,13 @@ export function TeamPage() {
                 rowKey={({ person }) => person.id}
                 columns={memberColumns({
                   org: org.id,
-                  role: org.role,
                   owners: counted?.owners ?? 1,
                   onAct: (kind, member) => setAct({ kind, member }),
                 })}
                 more={moreOf(team)}
               />
             </Section>
-            <OpenInvitations org={org.id} role={org.role} changeable={may("team.change")} />
+            <OpenInvitations org={org.id} />
           </>
         )}
       </Loaded>

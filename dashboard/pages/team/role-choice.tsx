@@ -1,26 +1,28 @@
 // One role out of five, each with what it may do; offered are those that this person may give.
 import { Radio, Stack } from "@mantine/core";
-import { mayGive, ROLES, type Standing } from "../../../src/domain/roles.ts";
+import { ROLES } from "../../../src/domain/roles.ts";
 import type { Role } from "../../api/session.ts";
+import { useMembership } from "../../membership.tsx";
 import { teamTexts as words } from "./texts.ts";
 
 interface RoleChoiceProps {
   role: Role;
   setRole: (role: Role) => void;
-  /** Of the person who chooses. */
-  by: Standing;
 }
 
-export const RoleChoice = ({ role, setRole, by }: RoleChoiceProps) => (
-  <Radio.Group
-    label={words.role}
-    value={role}
-    onChange={(value) => setRole(ROLES.find((one) => one === value) ?? role)}
-  >
-    <Stack gap="xs" mt={4}>
-      {ROLES.filter((one) => mayGive(by, one)).map((one) => (
-        <Radio key={one} value={one} label={words.roles[one]} description={words.roleHelp[one]} />
-      ))}
-    </Stack>
-  </Radio.Group>
-);
+export function RoleChoice({ role, setRole }: RoleChoiceProps) {
+  const { mayGive } = useMembership();
+  return (
+    <Radio.Group
+      label={words.role}
+      value={role}
+      onChange={(value) => setRole(ROLES.find((one) => one === value) ?? role)}
+    >
+      <Stack gap="xs" mt={4}>
+        {ROLES.filter(mayGive).map((one) => (
+          <Radio key={one} value={one} label={words.roles[one]} description={words.roleHelp[one]} />
+        ))}
+      </Stack>
+    </Radio.Group>
+  );
+}

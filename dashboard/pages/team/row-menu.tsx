@@ -1,8 +1,8 @@
 // What can be done with one member, by whoever could give that role; the last owner stays and stays an owner.
-import { mayGive, type Standing } from "../../../src/domain/roles.ts";
 import { ActionIcon, Menu, Text } from "@mantine/core";
 import type { Row } from "../../api/routes.ts";
 import { Icon } from "../../components/icon.tsx";
+import { useMembership } from "../../membership.tsx";
 import { teamTexts as words } from "./texts.ts";
 
 type Member = Row<"GET /orgs/{org}/team">;
@@ -11,14 +11,12 @@ export type MemberAct = "role" | "remove" | "leave";
 
 export interface RowMenuProps {
   of: Member;
-  /** Of the person who looks. */
-  role: Standing;
   owners: number;
   onAct: (act: MemberAct, member: Member) => void;
 }
 
-export function RowMenu({ of, role, owners, onAct }: RowMenuProps) {
-  const changeable = mayGive(role, of.role);
+export function RowMenu({ of, owners, onAct }: RowMenuProps) {
+  const changeable = useMembership().mayGive(of.role);
   if (!changeable && !of.you) return null;
   const last = of.role === "owner" && owners === 1;
   const leaving = of.you ? "leave" : "remove";

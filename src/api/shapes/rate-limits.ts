@@ -29,8 +29,19 @@ const saysSomething = (input: { [D in RateDimension]?: number | null | undefined
   RATE_DIMENSIONS.some((dimension) => input[dimension] !== undefined);
 const NOTHING_SAID = `must name one of ${RATE_DIMENSIONS.join(", ")}`;
 
+/**
+ * `by`: whose word it is. What an operator allows, or the organization's own, which is at most that; without it, of whoever
+ * may say both, the operator's.
+ */
 export const setRateLimitInput = z
-  .strictObject({ org: id, key: keyId.optional(), model: model.optional(), ...change, version })
+  .strictObject({
+    org: id,
+    key: keyId.optional(),
+    model: model.optional(),
+    by: z.enum(["operator", "organization"]).optional(),
+    ...change,
+    version,
+  })
   .refine(saysSomething, NOTHING_SAID);
 
 /** Of a model for each organization by itself: an operator's, at a page. */

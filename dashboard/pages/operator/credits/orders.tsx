@@ -14,6 +14,7 @@ import { StateAndReason } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { operatorCreditsTexts as words } from "./texts.ts";
 import type { ListProps } from "./transactions.tsx";
+import { OrganizationName } from "../../../components/organization-name.tsx";
 
 type OrderRow = Row<"GET /operator/orders">;
 
@@ -47,9 +48,11 @@ const columns = (confirm: (of: OrderRow) => void): Column<OrderRow>[] => [
   {
     title: words.columns.org,
     always: true,
-    cell: ({ org_name, purpose }) => (
+    cell: ({ org, org_name, purpose }) => (
       <Stack gap={0}>
-        <span className="name">{org_name}</span>
+        <span className="name">
+          <OrganizationName id={org} name={org_name} />
+        </span>
         <Text size="xs" c="dimmed">
           {purpose === "checkout" ? words.checkout : words.automatic}
         </Text>

@@ -10,6 +10,7 @@ import { StateBadge } from "../../../components/state-badge.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { operatorCreditsTexts as words } from "./texts.ts";
 import type { ListProps } from "./transactions.tsx";
+import { OrganizationName } from "../../../components/organization-name.tsx";
 
 type PaymentEvent = Row<"GET /operator/payments">;
 
@@ -50,7 +51,14 @@ const COLUMNS: Column<PaymentEvent>[] = [
   },
   {
     title: words.columns.org,
-    cell: ({ org_name }) => <span className="name">{org_name ?? "–"}</span>,
+    cell: ({ org, org_name }) =>
+      org === null ? (
+        "–"
+      ) : (
+        <span className="name">
+          <OrganizationName id={org} name={org_name} />
+        </span>
+      ),
   },
   {
     title: words.columns.order,

@@ -15,6 +15,7 @@ import { isAmount, trimAmount } from "../../../format/amount.ts";
 import { compareMoney, isZero } from "../../../format/money.ts";
 import { activityStateNames } from "../../../components/texts.ts";
 import { operatorCreditsTexts as words } from "./texts.ts";
+import { OrganizationName } from "../../../components/organization-name.tsx";
 
 type Refundable = Answer<"GET /operator/requests/{request}">;
 type Refunded = Answer<"POST /operator/refunds">;
@@ -102,7 +103,7 @@ export function RefundDialog({ request, onClose }: RefundDialogProps) {
 const Known = ({ of }: { of: Refundable }) => (
   <div role="status">
     <Text size="sm" fw={600} className="name">
-      {of.org_name}
+      <OrganizationName id={of.org} name={of.org_name} />
     </Text>
     <Text size="sm" c="dimmed" className="name">
       {of.model} · {activityStateNames[of.state]} · <Time at={of.admitted_at} />

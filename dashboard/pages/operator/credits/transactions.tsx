@@ -9,6 +9,7 @@ import { ExactMoney, Time } from "../../../components/figures.tsx";
 import { Empty, Loaded } from "../../../components/states.tsx";
 import { actorNames } from "../../../components/texts.ts";
 import { operatorCreditsTexts as words } from "./texts.ts";
+import { OrganizationName } from "../../../components/organization-name.tsx";
 
 type Credit = Row<"GET /operator/credits">;
 
@@ -62,9 +63,11 @@ const COLUMNS: Column<Credit>[] = [
   {
     title: words.columns.org,
     always: true,
-    cell: ({ org_name, kind }) => (
+    cell: ({ org, org_name, kind }) => (
       <Stack gap={0}>
-        <span className="name">{org_name}</span>
+        <span className="name">
+          <OrganizationName id={org} name={org_name} />
+        </span>
         <Text size="xs" c="dimmed" hiddenFrom="sm">
           {words.kinds[kind]}
         </Text>

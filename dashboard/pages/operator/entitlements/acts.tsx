@@ -5,10 +5,14 @@ import { useState } from "react";
 import { useChange } from "../../../api/change.ts";
 import type { Row } from "../../../api/routes.ts";
 import { ConfirmDialog, FormDialog } from "../../../components/dialogs.tsx";
+import { nameAmong, useNamesakes } from "../../../components/organization-name.tsx";
 import { today } from "../../../format/time.ts";
 import { operatorEntitlementsTexts as words } from "./texts.ts";
 
 type EntitlementRow = Row<"GET /operator/entitlements">;
+
+const useWhose = ({ org, org_name: name }: EntitlementRow): string =>
+  nameAmong(useNamesakes(), { id: org, name });
 
 interface ActProps {
   of: EntitlementRow;
@@ -20,6 +24,7 @@ export function ApproveDialog({ of, onClose }: ActProps) {
     of.wanted_until?.slice(0, 10) ?? today(new Date(Date.now() + 90 * DAY_MS)),
   );
   const [note, setNote] = useState("");
+  const whose = useWhose(of);
   const approve = useChange(
     "POST /operator/entitlements/{entitlement}/approve",
     { entitlement: of.id },
@@ -27,7 +32,7 @@ export function ApproveDialog({ of, onClose }: ActProps) {
   );
   return (
     <FormDialog
-      title={words.approveTitle(of.model, of.org_name)}
+      title={words.approveTitle(of.model, whose)}
       action={words.approve}
       mutation={approve}
       disabled={expires === ""}
@@ -64,6 +69,7 @@ const Asked = ({ of: { project, asked_by, purpose } }: Pick<ActProps, "of">) => 
 );
 
 export function DeclineDialog({ of, onClose }: ActProps) {
+  const whose = useWhose(of);
   const decline = useChange(
     "POST /operator/entitlements/{entitlement}/decline",
     { entitlement: of.id },
@@ -72,7 +78,7 @@ export function DeclineDialog({ of, onClose }: ActProps) {
   return (
     <ConfirmDialog
       calm
-      title={words.declineTitle(of.model, of.org_name)}
+      title={words.declineTitle(of.model, whose)}
       action={words.decline}
       mutation={decline}
       onClose={onClose}
@@ -85,6 +91,7 @@ export function DeclineDialog({ of, onClose }: ActProps) {
 }
 
 export function RevokeDialog({ of, onClose }: ActProps) {
+  const whose = useWhose(of);
   const revoke = useChange(
     "POST /operator/entitlements/{entitlement}/revoke",
     { entitlement: of.id },
@@ -92,7 +99,7 @@ export function RevokeDialog({ of, onClose }: ActProps) {
   );
   return (
     <ConfirmDialog
-      title={words.revokeTitle(of.model, of.org_name)}
+      title={words.revokeTitle(of.model, whose)}
       name={of.project}
       id={of.id}
       action={words.revoke}

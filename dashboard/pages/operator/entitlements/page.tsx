@@ -18,6 +18,7 @@ import { oneOf, text, useFilters } from "../../../filters.ts";
 import { operatorEntitlementsTexts as words } from "./texts.ts";
 import { operatorPageNames } from "../../../components/texts.ts";
 import { ApproveDialog, DeclineDialog, RevokeDialog } from "./acts.tsx";
+import { OrganizationName } from "../../../components/organization-name.tsx";
 
 type EntitlementRow = Row<"GET /operator/entitlements">;
 
@@ -78,10 +79,10 @@ const columns = (setAct: (act: Act) => void): Column<EntitlementRow>[] => [
   {
     title: words.columns.who,
     always: true,
-    cell: ({ org_name, project, asked_by, model, purpose, spend_usd, expires_at, wanted_until }) => (
+    cell: ({ org, org_name, project, asked_by, model, purpose, spend_usd, expires_at, wanted_until }) => (
       <Stack gap={0}>
         <Text size="sm" fw={600} className="name">
-          {org_name}
+          <OrganizationName id={org} name={org_name} />
         </Text>
         <Text size="xs" c="dimmed" className="name">
           {project} · {asked_by?.name ?? "–"}

@@ -11,6 +11,7 @@ import { StateBadge } from "../../../components/state-badge.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { path } from "../../../path-builder.ts";
 import { operatorHomeTexts as words } from "./texts.ts";
+import { OrganizationName } from "../../../components/organization-name.tsx";
 
 type EndingRow = Row<"GET /operator/home/ending">;
 
@@ -58,7 +59,7 @@ const COLUMNS: Column<EndingRow>[] = [
         "–"
       ) : (
         <Link to={path.organization(org)} size="sm" className="name">
-          {org_name ?? org}
+          <OrganizationName id={org} name={org_name} />
         </Link>
       ),
   },

@@ -9,6 +9,7 @@ import { Section } from "../../../components/page.tsx";
 import { Loaded } from "../../../components/states.tsx";
 import { path } from "../../../path-builder.ts";
 import { operatorHomeTexts as words } from "./texts.ts";
+import { OrganizationName } from "../../../components/organization-name.tsx";
 
 type WaitingRow = Row<"GET /operator/home/waiting">;
 
@@ -56,7 +57,7 @@ const COLUMNS: Column<WaitingRow>[] = [
     always: true,
     cell: ({ org, org_name }) => (
       <Link to={path.organization(org)} size="sm" className="name">
-        {org_name}
+        <OrganizationName id={org} name={org_name} />
       </Link>
     ),
   },

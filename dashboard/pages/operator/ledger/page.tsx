@@ -18,6 +18,7 @@ import { operatorLedgerTexts as words } from "./texts.ts";
 import { operatorPageNames } from "../../../components/texts.ts";
 import { Quarantine } from "./quarantine.tsx";
 import { reportCsv } from "./report-csv.ts";
+import { OrganizationName } from "../../../components/organization-name.tsx";
 
 type LedgerReport = Answer<"POST /operator/ledger/audit">;
 
@@ -170,7 +171,7 @@ const INVARIANTS: Column<Invariant>[] = [
 const Organization = ({ id, name }: { id: string; name: string | null }) => (
   <Stack gap={6} align="flex-start">
     <Link to={path.organization(id)} size="sm" className="name">
-      {name ?? id}
+      <OrganizationName id={id} name={name} />
     </Link>
     <Link to={path.organization(id, "billing")} size="xs">
       {words.statement}

@@ -17,6 +17,7 @@ import { isAmount } from "../../../format/amount.ts";
 import { compareMoney } from "../../../format/money.ts";
 import { path } from "../../../path-builder.ts";
 import { operatorLedgerTexts } from "./texts.ts";
+import { OrganizationName } from "../../../components/organization-name.tsx";
 
 type Quarantined = Row<"GET /operator/quarantine">;
 
@@ -59,7 +60,7 @@ const columns = (resolve: (of: Quarantined) => void): Column<Quarantined>[] => [
     cell: ({ id, org, org_name, reason }) => (
       <Stack gap={0}>
         <Link to={path.organization(org)} size="sm" className="name">
-          {org_name ?? org}
+          <OrganizationName id={org} name={org_name} />
         </Link>
         <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">
           {reason.includes(id) ? reason : `${id}: ${reason}`}

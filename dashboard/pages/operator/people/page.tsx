@@ -21,6 +21,7 @@ import { Parts } from "../../../components/parts.tsx";
 import { operatorPeopleTexts as words } from "./texts.ts";
 import { OperatorInvitations } from "./invitations.tsx";
 import { CreateKeyDialog, InviteDialog, RemoveDialog, ResetDialog, RevokeKeyDialog } from "./acts.tsx";
+import { nameAmong, useNamesakes } from "../../../components/organization-name.tsx";
 
 type ManagementKey = Row<"GET /operator/management-keys">;
 type OperatorPerson = Row<"GET /operator/people">;
@@ -133,7 +134,7 @@ const personColumns = ({ you, act }: PersonTerms): Column<OperatorPerson>[] => [
   { title: words.columns.twoFactor, cell: ({ two_factor }) => (two_factor ? words.on : words.off) },
   {
     title: words.columns.organizations,
-    cell: ({ memberships }) => memberships.map(({ name, role }) => `${name} (${role})`).join(", ") || "–",
+    cell: ({ memberships }) => <Memberships of={memberships} />,
   },
   {
     title: words.columns.seen,
@@ -156,6 +157,12 @@ const personColumns = ({ you, act }: PersonTerms): Column<OperatorPerson>[] => [
     ),
   },
 ];
+
+function Memberships({ of }: { of: OperatorPerson["memberships"] }) {
+  const namesakes = useNamesakes();
+  const names = of.map(({ org, name, role }) => `${nameAmong(namesakes, { id: org, name })} (${role})`);
+  return names.join(", ") || "–";
+}
 
 const ownerOf = ({ owner }: ManagementKey): string =>
   owner === null ? words.installation : (owner.name ?? owner.id);

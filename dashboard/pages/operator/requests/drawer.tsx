@@ -26,7 +26,7 @@ export function OperatorDrawer({ request, rows, open, onClose }: OperatorDrawerP
   const org = row?.org ?? found.data?.data.find(({ id }) => id === request)?.org;
   const own = session?.organizations.find(({ id }) => id === org?.id);
   const membership =
-    session && org ? membershipOf(session, own ?? { ...org, role: "operator" as const }) : null;
+    session && org ? membershipOf(session, { role: null, ...(own ?? org), operates: true }) : null;
   const isNone = request !== "" && org === undefined && (found.isSuccess || found.isError);
   return (
     <>

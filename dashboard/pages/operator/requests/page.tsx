@@ -21,6 +21,7 @@ import { activityTexts } from "../../activity/texts.ts";
 import { OperatorDrawer } from "./drawer.tsx";
 import { askedOf, isNarrowed, RequestFilters, SHAPE } from "./filters.tsx";
 import { operatorRequestsTexts as words } from "./texts.ts";
+import { OrganizationName } from "../../../components/organization-name.tsx";
 
 type FoundRow = Row<"GET /operator/requests">;
 type Listed = Omit<Filters<typeof SHAPE>, "req">;
@@ -96,8 +97,8 @@ const withOwner = (column: Column<FoundRow>): Column<FoundRow> => ({
     <>
       {column.cell(row)}
       <WhereFolded title={words.organization}>
-        <Text size="xs" className="name" title={row.org.name}>
-          {row.org.name}
+        <Text size="xs" className="name" title={`${row.org.name} · ${row.org.id}`}>
+          <OrganizationName {...row.org} />
         </Text>
       </WhereFolded>
     </>
@@ -107,8 +108,8 @@ const withOwner = (column: Column<FoundRow>): Column<FoundRow> => ({
 const ORGANIZATION: Column<FoundRow> = {
   title: words.organization,
   cell: ({ org }) => (
-    <Link to={path.organization(org.id)} size="sm" className="name" title={org.name}>
-      {org.name}
+    <Link to={path.organization(org.id)} size="sm" className="name" title={`${org.name} · ${org.id}`}>
+      <OrganizationName {...org} />
     </Link>
   ),
 };

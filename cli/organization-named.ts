@@ -1,0 +1,27 @@
+// `--org`: an organization by its id or by its name. Of several of one name none is guessed at.
+import type { OrganizationJson } from "../src/api/shapes/records.ts";
+import { Problem } from "./problem.ts";
+
+const NAMED_AT_MOST = 10;
+
+export const isOrganizationId = (text: string): boolean => text.startsWith("org_");
+
+/** Its id. Throws `Problem` where no organization is called so, and where several are: with the id of each. */
+export function organizationNamed(name: string, all: readonly OrganizationJson[]): string {
+  const folded = fold(name);
+  const found = all.filter((one) => fold(one.name) === folded);
+  const [only] = found;
+  if (only === undefined)
+    throw new Problem(`No organization is called "${name}".`, "List what there is: ./tollgate org list");
+  if (found.length === 1) return only.id;
+  const rows = found
+    .slice(0, NAMED_AT_MOST)
+    .map(({ id, name: called, created_at }) => `${id}, "${called}", made at ${created_at}`);
+  const others = found.length - rows.length;
+  throw new Problem(
+    `${found.length} organizations are called "${name}":\n  ${rows.join("\n  ")}${others > 0 ? `\n  and ${others} more` : ""}`,
+    "Name the one that you mean by its id: --org ORG.",
+  );
+}
+
+const fold = (text: string): string => text.normalize("NFKC").trim().toLowerCase();

@@ -1,0 +1,52 @@
+// What an organization is called where there are several. Those of one name are told apart by the ends of their ids.
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { read } from "../api/read.ts";
+
+/** Ids of organizations that share their name with another one. */
+export type Namesakes = ReadonlySet<string>;
+
+const NONE: Namesakes = new Set();
+
+/** Among those that a person belongs to. */
+export function namesakesOf(organizations: readonly { id: string; name: string }[]): Namesakes {
+  const byName = Map.groupBy(organizations, ({ name }) => name.trim().toLowerCase());
+  return new Set([...byName.values()].flatMap((all) => (all.length > 1 ? all.map(({ id }) => id) : [])));
+}
+
+/** Among all that there are, for operators. Empty until it is known, and while `enabled` is false. */
+export function useNamesakes(enabled = true): Namesakes {
+  const { data } = useQuery({
+    ...read("GET /operator/organizations/namesakes", {}),
+    staleTime: 60_000,
+    enabled,
+    select: setOf,
+  });
+  return data ?? NONE;
+}
+
+const setOf = ({ data }: { data: string[] }): Namesakes => new Set(data);
+
+const endOf = (id: string): string => `…${id.slice(-4)}`;
+
+/** In a line of text: `Acme …x7Qd`. */
+export const nameAmong = (namesakes: Namesakes, { id, name }: { id: string; name: string }): string =>
+  namesakes.has(id) ? `${name} ${endOf(id)}` : name;
+
+/** On operators' pages. Without a name, as of one that is lost, the id stands for it. */
+export function OrganizationName({ id, name }: { id: string; name: string | null }) {
+  const shared = useNamesakes().has(id);
+  return (
+    <>
+      {name ?? id}
+      {shared && name !== null && (
+        <>
+          {" "}
+          <Text span inherit c="dimmed" fw={400} title={id}>
+            {endOf(id)}
+          </Text>
+        </>
+      )}
+    </>
+  );
+}
