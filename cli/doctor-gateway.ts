@@ -63,19 +63,21 @@ async function gatewayFinding({ address, dataDir }: Configured, { url }: DoorOpt
   const { directoryOwner } = await import("../src/store/directory-lock.ts");
   const owner = directoryOwner(dataDir);
   if (owner === null) return note("gateway", "not running", "Start it: ./tollgate serve");
-  return note(
-    "gateway",
-    `process ${owner} has ${dataDir}, and answers nowhere`,
-    "It starts, or hangs: wait, or look at its log.",
-  );
+  return {
+    check: "gateway",
+    state: "wrong",
+    found: `process ${owner} has ${dataDir}, and answers nowhere`,
+    next: "It starts, or hangs: wait, look at its log, or stop it; no other one starts there.",
+  };
 }
 
-/** The status of `/readyz`; null where nobody listens. */
+/** The status of `/readyz`; null where nobody listens, or another program: a gateway names each request. */
 async function readiness(place: string): Promise<number | null> {
   try {
     const url = new URL("/readyz", place);
     passByProxy(url);
-    return (await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(1000) })).status;
+    const { status, headers } = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(1000) });
+    return headers.get("x-request-id")?.startsWith("req_") === true ? status : null;
   } catch {
     return null; // nobody listens: that is the finding
   }

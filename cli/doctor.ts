@@ -1,13 +1,10 @@
 // `doctor` says what is configured, what is missing and what to do next, without touching anything. Exit code 1 when
-// the gateway would not start as things stand.
-import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
+// the gateway would not start as things stand: whatever `serve` would refuse is told in its words.
 import type { Command } from "commander";
 import type { Config } from "../src/config/config.ts";
-import { SPOOL_ASIDE_FILE, STORE_FILE } from "../src/domain/data-files.ts";
-import { type Finding, note, ok } from "./finding.ts";
+import { type Finding, note, ok, refused } from "./finding.ts";
 import { gatewayFindings } from "./doctor-gateway.ts";
-import { printTime } from "../src/domain/print.ts";
+import { storeFindings } from "./doctor-store.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
 import { messageOf } from "../src/domain/error-message.ts";
@@ -18,6 +15,8 @@ import { callsWithDescriptors, openFilesMax } from "../src/lib/shortage.ts";
 interface DoctorOptions {
   config?: string;
   dataDir?: string;
+  host?: string;
+  port?: string;
   url?: string;
 }
 
@@ -26,14 +25,11 @@ export function addDoctor(program: Command): void {
     .command("doctor")
     .description("what is configured, what is missing, what to do next")
     .option("--config <file>", "configuration (TOLLGATE_CONFIG; else ./tollgate.yaml if present)")
+    .option("--port <n>", "as serve would be given it")
+    .option("--host <host>", "as serve would be given it")
     .action((_: object, command: Command) =>
       report(command, async () => {
-        const { config, dataDir, url } = command.optsWithGlobals<DoctorOptions>();
-        const flags = {
-          ...(config !== undefined && { config }),
-          ...(dataDir !== undefined && { dataDir }),
-          ...(url !== undefined && { url }),
-        };
+        const flags = command.optsWithGlobals<DoctorOptions>();
         const findings = [...(await configFindings(flags)), ...processFindings()].map(withOwnName);
         const ok = findings.every(({ state }) => state !== "wrong");
         const runs = findings.some(({ check, state }) => check === "gateway" && state === "ok");
@@ -61,12 +57,7 @@ async function configFindings(flags: DoctorOptions): Promise<Finding[]> {
   const { ConfigError, loadConfig } = await import("../src/config/config.ts");
   try {
     const config = loadConfig({ env: process.env, cwd: process.cwd(), flags });
-    return [
-      ...settingFindings(config),
-      descriptorsFinding(config),
-      ...(await storeFindings(config)),
-      ...(await gatewayFindings({ ...config, address: listeningAddress(config.listen) }, flags)),
-    ];
+    return [...settingFindings(config), ...(await startFindings(config, flags))];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.problems.map((problem) => ({
@@ -79,27 +70,60 @@ async function configFindings(flags: DoctorOptions): Promise<Finding[]> {
 }
 
 function settingFindings(config: Config): Finding[] {
-  const { listen, trust, providers } = config;
+  const { providers } = config;
   return [
     ok("configuration", config.file ?? "defaults, environment and flags; no file"),
-    ok(
-      "address",
-      isEverywhere(listen.host)
-        ? `${listeningAddress(listen)}, and every other address of this machine`
-        : listeningAddress(listen),
-    ),
     config.publicUrl === null
       ? note("public_url", "not set: links show the listening address", "Set public_url behind a proxy.")
       : ok("public_url", config.publicUrl),
-    trust === null
-      ? note(
-          "releases",
-          `the gateway signs demo releases itself${unsold(providers)}`,
-          "For real routes: ./tollgate release keygen --out keys, then trust.release_keys.",
-        )
-      : ok("releases", `${trust.releaseKeys.length} trusted key file(s)`),
     ...providers.map(providerFinding),
   ];
+}
+
+/** What a start would find here: room, store, keys of releases, port. What runs has its port. */
+async function startFindings(config: Config, flags: DoctorOptions): Promise<Finding[]> {
+  const store = await storeFindings(config);
+  const gateway = await gatewayFindings({ ...config, address: listeningAddress(config.listen) }, flags);
+  const runs = gateway.some(({ check, found }) => check === "gateway" && found.startsWith("running"));
+  return [
+    await addressFinding(config, runs),
+    await releasesFinding(config, store),
+    descriptorsFinding(config),
+    ...store,
+    ...gateway,
+  ];
+}
+
+async function addressFinding({ listen }: Config, runs: boolean): Promise<Finding> {
+  const { ListenFailure, tryPort } = await import("../src/lib/listen-failure.ts");
+  try {
+    if (!runs) tryPort(listen);
+  } catch (error) {
+    if (!(error instanceof ListenFailure)) throw error;
+    return refused("address", error.message, error.next);
+  }
+  const address = listeningAddress(listen);
+  return ok(
+    "address",
+    isEverywhere(listen.host) ? `${address}, and every other address of this machine` : address,
+  );
+}
+
+/** The demo's key lies in the data directory: where that keeps the store shut, it says so for both. */
+async function releasesFinding(config: Config, store: Finding[]): Promise<Finding> {
+  const { trust, providers } = config;
+  const { assertSigners, TrustFailure } = await import("../src/main/releases.ts");
+  try {
+    if (trust !== null || store.every(({ state }) => state !== "wrong")) await assertSigners(config);
+  } catch (error) {
+    return refused("releases", messageOf(error), error instanceof TrustFailure ? error.next : undefined);
+  }
+  if (trust !== null) return ok("releases", `${trust.releaseKeys.length} trusted key file(s)`);
+  return note(
+    "releases",
+    `the gateway signs demo releases itself${unsold(providers)}`,
+    "For real routes: ./tollgate release keygen --out keys, then trust.release_keys.",
+  );
 }
 
 /** The demo is of the simulator alone. */
@@ -128,102 +152,6 @@ function descriptorsFinding({ limits: { maxConcurrent } }: Config): Finding {
     `${found}: ${fit} calls at once, not limits.max_concurrent's ${maxConcurrent}`,
     "Raise it (LimitNOFILE of a service, ulimits of a container), or lower limits.max_concurrent.",
   );
-}
-
-async function storeFindings(config: Config): Promise<Finding[]> {
-  const aside = join(config.dataDir, SPOOL_ASIDE_FILE);
-  const spool = existsSync(aside)
-    ? [
-        note(
-          "spool",
-          `${aside} has settlements that could not be read`,
-          "docs/operations.md: one record is damaged",
-        ),
-      ]
-    : [];
-  if (config.databaseUrl !== null) return [...(await databaseFindings(config.databaseUrl)), ...spool];
-  return await fileFindings(config);
-}
-
-async function fileFindings(config: Config): Promise<Finding[]> {
-  const file = join(config.dataDir, STORE_FILE);
-  const { closedBy } = await import("../src/store/sqlite.ts");
-  const closed = closedBy(config.dataDir);
-  if (closed !== null)
-    return [wrongStore(closed.why, `${closed.wayOut.slice(0, 1).toUpperCase()}${closed.wayOut.slice(1)}.`)];
-  if (!existsSync(file)) return [ok("store", `SQLite in ${config.dataDir}, made at the first start`)];
-  const mode = statSync(config.dataDir).mode & 0o077;
-  if (mode !== 0) return [wrongStore(`${config.dataDir} is open to others`, `chmod 700 ${config.dataDir}`)];
-  const { movingTo, openingRefusal, quarantinedIn } = await import("../src/store/sqlite-inspect.ts");
-  try {
-    const moving = movingTo(config.dataDir);
-    if (moving !== null)
-      return [wrongStore(moving, "Run the same ./tollgate db move --to … again, or --abandon it.")];
-    const refusal = openingRefusal(config.dataDir);
-    if (refusal !== null)
-      return [wrongStore(refusal, "See docs/operations.md, The data directory and Upgrades.")];
-    return [
-      ok("store", `SQLite in ${config.dataDir}`),
-      ...(config.trust === null ? [] : [await backupFinding(config.dataDir)]),
-      ...quarantineFindings(quarantinedIn(config.dataDir)),
-    ];
-  } catch (error) {
-    const said = messageOf(error);
-    return [
-      wrongStore(`${file} cannot be read: ${said}`, "Put the last backup back: ./tollgate db restore FILE."),
-    ];
-  }
-}
-
-/** Of a store that is no demo. Copies that other tools make are not known here. */
-async function backupFinding(dataDir: string): Promise<Finding> {
-  const { isOverdue, lastBackup } = await import("../src/store/last-backup.ts");
-  const last = lastBackup(dataDir);
-  const found = last === null ? "none was made from here" : `the last one is of ${printTime(last.atMs)}`;
-  return isOverdue(last, Date.now())
-    ? note("backup", found, "./tollgate db backup FILE, and keep a copy of data.key apart from it.")
-    : ok("backup", found);
-}
-
-const wrongStore = (found: string, next: string): Finding => ({
-  check: "store",
-  state: "wrong",
-  found,
-  next,
-});
-
-/** Each by its name: nobody but an operator can end it. */
-const quarantineFindings = (quarantined: string[]): Finding[] =>
-  quarantined.map((found) =>
-    note(
-      "quarantine",
-      found,
-      "./tollgate ledger resolve … --settle <usd> or --release, with --reason; docs/operations.md",
-    ),
-  );
-
-async function databaseFindings(url: string): Promise<Finding[]> {
-  const { inspectPostgres } = await import("../src/store/postgres-inspect.ts");
-  const wrong = (found: string, next: string): Finding[] => [wrongStore(found, next)];
-  try {
-    const { server, schema, newestSchema, readOnly, moving, gateways, quarantined } =
-      await inspectPostgres(url);
-    const found = `PostgreSQL ${server}, schema ${schema} of ${newestSchema}, ${gateways} gateway(s) running`;
-    if (readOnly) return wrong(`${found}, read-only`, "DATABASE_URL must name the primary, not a standby.");
-    if (moving)
-      return wrong(
-        `${found}, closed by a move that is not complete`,
-        "Run the same ./tollgate db move --to … again, or --abandon it.",
-      );
-    if (schema > newestSchema) return wrong(found, "Start the newer program that this database is of.");
-    if (schema < newestSchema)
-      return [
-        note("store", found, "It is brought up to date at the next start, or by ./tollgate db migrate."),
-      ];
-    return [ok("store", found), ...quarantineFindings(quarantined)];
-  } catch (error) {
-    return wrong(messageOf(error), "Correct DATABASE_URL, or start the database.");
-  }
 }
 
 /** What Bun's fetch would obey on its own (hardening.md §1). */

@@ -15,3 +15,12 @@ export const note = (check: string, found: string, next: string): Finding => ({
   found,
   next,
 });
+
+/** What keeps a gateway from starting, in the words of its start: what is so, and behind a semicolon the way out. */
+export function refused(check: string, words: string, way?: string): Finding {
+  const [found = words, ...rest] = words.split("; ");
+  const out = way ?? rest.join("; ");
+  const next =
+    out === "" ? "Correct it, and start again." : `${out.slice(0, 1).toUpperCase()}${out.slice(1)}`;
+  return { check, state: "wrong", found, next: /[.!?)]$|FILE$|USER \S+$/.test(next) ? next : `${next}.` };
+}

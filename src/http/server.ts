@@ -3,7 +3,7 @@
 import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newRequestId } from "../lib/id.ts";
-import { listenFailure } from "../lib/listen-failure.ts";
+import { listenFailure, tryPort } from "../lib/listen-failure.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { ClientAddress } from "./client-address.ts";
 import type { HttpContext } from "./context.ts";
@@ -68,8 +68,7 @@ const secondsOf = (ms: number): number => Math.ceil(ms / 1000);
 function open(options: ServerOptions): BunServer {
   const { host: hostname, port, share } = options;
   try {
-    if (share === "first" && port !== 0)
-      Bun.listen({ hostname, port, socket: { data: () => {} } }).stop(true);
+    if (share === "first" && port !== 0) tryPort({ host: hostname, port });
     return Bun.serve({
       hostname,
       port,

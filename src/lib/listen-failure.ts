@@ -1,7 +1,7 @@
 // Why a port does not open, as a sentence that says whose it is and the way out.
 import { ownerOf } from "./port-owner.ts";
 
-class ListenFailure extends Error {
+export class ListenFailure extends Error {
   constructor(
     message: string,
     /** What to do. */
@@ -15,6 +15,15 @@ class ListenFailure extends Error {
 interface Place {
   host: string;
   port: number;
+}
+
+/** Opens the port and closes it at once. Throws `ListenFailure` where nobody can listen there. */
+export function tryPort({ host, port }: Place): void {
+  try {
+    void Bun.serve({ hostname: host, port, fetch: () => new Response() }).stop(true);
+  } catch (error) {
+    throw listenFailure(error, { host, port });
+  }
 }
 
 /** Of an error that `Bun.serve` or `node:http` gave; any other error comes back as it is. */
@@ -48,7 +57,7 @@ export function listenFailure(error: unknown, { host, port }: Place): unknown {
     default:
   }
   return new ListenFailure(
-    `Nobody can listen on ${host}, port ${port} (${String(error.code)}).`,
+    `Nobody can listen on ${host}, port ${port}.`, // of a name that nobody knows the code is that of an earlier call
     "Give an address of this machine: --host 127.0.0.1, or HOST=127.0.0.1.",
   );
 }

@@ -104,15 +104,29 @@ function releaseStore(ledger: Transactions, jobs: Jobs): ReleaseStore {
 }
 
 async function signers(
-  { trust, dataDir }: Config,
+  { trust, dataDir }: Pick<Config, "trust" | "dataDir">,
   dataKey: Uint8Array,
 ): Promise<{ trusted: TrustedKeys; demoKey: ReleaseKey | null }> {
   if (trust === null) {
     const { key, trusted } = await demoKeys({ dataDir, dataKey });
     return { trusted, demoKey: key };
   }
-  const files = await Promise.all(trust.releaseKeys.map(readKeyFile));
-  return { trusted: await readTrustedKeys(files), demoKey: null };
+  try {
+    const files = await Promise.all(trust.releaseKeys.map(readKeyFile));
+    return { trusted: await readTrustedKeys(files), demoKey: null };
+  } catch (error) {
+    throw new TrustFailure(messageOf(error));
+  }
+}
+
+/** `trust.release_keys` cannot be used; the message names the file. */
+export class TrustFailure extends Error {
+  readonly next = "trust.release_keys names public key files (JWK), as ./tollgate release keygen makes them.";
+}
+
+/** Throws what a start would be told of the keys that releases are signed with. Makes and changes nothing. */
+export async function assertSigners(config: Pick<Config, "trust" | "dataDir">): Promise<void> {
+  await signers(config, new Uint8Array(32)); // whatever the store's is: of any key one can be drawn
 }
 
 /** Throws, naming the file, for one that holds no key. */

@@ -1,14 +1,14 @@
 // The key that stored answers are encrypted with: 32 random bytes, mode 0600, outside the database (hardening.md S32).
 // A database without its key does not open: it would silently keep answers that nobody can read again.
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DATA_KEY_FILE } from "../domain/data-files.ts";
 import { messageOf } from "../domain/error-message.ts";
 import { printTime } from "../domain/print.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { flush } from "../lib/flush.ts";
-import { privateDirectory, privateFile } from "./private-file.ts";
+import { fileRefusal, privateDirectory, privateFile } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 const KEY_BYTES = 32;
@@ -20,21 +20,27 @@ const KEY_BYTES = 32;
 export function readDataKey(directory: string, database: "fresh" | "existing"): Uint8Array {
   const path = join(directory, DATA_KEY_FILE);
   privateFile(path);
+  const refusal = dataKeyRefusal(directory, database);
+  if (refusal !== null) throw refusal;
   const stored = readFileSync(path);
   if (stored.length === KEY_BYTES) return stored;
-  if (database === "fresh" && stored.length === 0) {
-    const key = randomBytes(KEY_BYTES);
-    writeFileSync(path, key, { flush: true });
-    return key;
-  }
-  if (database === "fresh")
-    throw new StoreFailure(
-      "data_key",
-      `${path} has ${stored.length} bytes, and a data key ${KEY_BYTES}: put the key there as it was, or remove the file for a new one`,
-    );
-  throw new StoreFailure(
+  const key = randomBytes(KEY_BYTES);
+  writeFileSync(path, key, { flush: true });
+  return key;
+}
+
+/** Why `readDataKey` would refuse what is there; null where it would not. Makes and changes nothing. */
+export function dataKeyRefusal(directory: string, database: "fresh" | "existing"): StoreFailure | null {
+  const path = join(directory, DATA_KEY_FILE);
+  const unusable = fileRefusal(path);
+  if (unusable !== null) return unusable;
+  const length = existsSync(path) ? statSync(path).size : 0;
+  if (length === KEY_BYTES || (database === "fresh" && length === 0)) return null;
+  return new StoreFailure(
     "data_key",
-    `${path} does not hold the data key of the database beside it; restore it from the backup of the key`,
+    database === "fresh"
+      ? `${path} has ${length} bytes, and a data key ${KEY_BYTES}; put the key there as it was, or remove the file for a new one`
+      : `${path} does not hold the data key of the database beside it; restore it from the backup of the key`,
   );
 }
 

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "../lib/living-process.ts";
-import { privateFile } from "./private-file.ts";
+import { fileRefusal, privateFile } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 /** Held until it is released, or until the process ends. */
@@ -14,6 +14,7 @@ export interface DirectoryLock {
 
 type Role = "tollgate" | "operator";
 
+const lockFile = (directory: string, role: Role): string => join(directory, `${role}.lock`);
 const pidFile = (directory: string, role: Role): string => join(directory, `${role}.pid`);
 
 /** The process that has the directory, as far as its pid file tells; null where none does. */
@@ -26,9 +27,13 @@ export function directoryOwner(directory: string): number | null {
   }
 }
 
+/** Why this user could not even try to take the lock; null where he could. Makes and changes nothing. */
+export const lockFilesRefusal = (directory: string): StoreFailure | null =>
+  fileRefusal(lockFile(directory, "tollgate")) ?? fileRefusal(pidFile(directory, "tollgate"));
+
 /** Takes the lock or throws `StoreFailure("locked")`, naming the owner's pid. `operator`: who writes `operator.json`. */
 export function lockDirectory(directory: string, role: Role = "tollgate"): DirectoryLock {
-  const lockPath = join(directory, `${role}.lock`);
+  const lockPath = lockFile(directory, role);
   const pidPath = pidFile(directory, role);
   privateFile(lockPath);
   privateFile(pidPath);

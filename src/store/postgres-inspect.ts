@@ -3,8 +3,10 @@ import type pg from "pg";
 import { NEWEST_SCHEMA as newestSchema } from "./migrations/list.ts";
 import { assertTakesEveryText } from "./postgres-encoding.ts";
 import { openingFailure } from "./postgres-error.ts";
+import { assertMigrates } from "./postgres-migrate.ts";
 import { assertOwnSessions } from "./postgres-session.ts";
-import { connectBare } from "./postgres.ts";
+import { assertDataKey, connectBare } from "./postgres.ts";
+import { directoryRefusal } from "./private-file.ts";
 
 export interface Inspection {
   /** `18.4`. */
@@ -13,36 +15,35 @@ export interface Inspection {
   schema: number;
   /** What this program would bring it to. */
   newestSchema: number;
-  readOnly: boolean;
-  /** A store is being moved into it, or was given up on its way: no gateway opens it. */
-  moving: boolean;
   /** Gateways with a valid lease. */
   gateways: number;
   /** Requests that wait for an operator, `req_… (why)`, the oldest first. */
   quarantined: string[];
 }
 
-/** Throws `StoreFailure` when it cannot be reached, or when no gateway would start on it. */
-export async function inspectPostgres(url: string): Promise<Inspection> {
+/**
+ * Throws `StoreFailure` when it cannot be reached; with the data directory of a gateway also when that one would not start on it,
+ * in the words of its start.
+ */
+export async function inspectPostgres(url: string, dataDirectory: string | null = null): Promise<Inspection> {
   let client: pg.Client | null = null;
   let other: pg.Client | null = null;
   try {
+    const refusal = dataDirectory === null ? null : directoryRefusal(dataDirectory);
+    if (refusal !== null) throw refusal;
     client = await connectBare(url, "inspect");
     other = await connectBare(url, "inspect");
     await assertOwnSessions(client, other);
     await assertTakesEveryText(client);
+    if (dataDirectory !== null) await assertOpens(client, dataDirectory);
     await client.query("BEGIN READ ONLY");
     const number = async (sql: string): Promise<number> => Number((await first(client, sql)) ?? 0);
     const server = String(await first(client, "SHOW server_version")).split(" ")[0] ?? "";
-    const readOnly = (await first(client, "SELECT pg_is_in_recovery()")) === true;
     const made = (await first(client, "SELECT to_regclass('schema_migration')")) !== null;
     const schema = made
       ? await number(
           `SELECT max(version) FROM schema_migration WHERE version BETWEEN 0 AND ${newestSchema + 10_000}`,
         )
-      : 0;
-    const moving = made
-      ? await number(`SELECT count(*) FROM schema_migration WHERE version > ${newestSchema + 10_000}`)
       : 0;
     const gateways =
       schema === 0
@@ -52,11 +53,23 @@ export async function inspectPostgres(url: string): Promise<Inspection> {
           );
     const held = await first(client, "SELECT to_regclass('quarantine')");
     const quarantined = held === null ? [] : await quarantinedIn(client);
-    return { server, schema, newestSchema, readOnly, moving: moving > 0, gateways, quarantined };
+    return { server, schema, newestSchema, gateways, quarantined };
   } catch (error) {
     throw openingFailure(error, url);
   } finally {
     await Promise.all([client?.end(), other?.end()]);
+  }
+}
+
+/** Begins as a start does, and takes it back. */
+async function assertOpens(client: pg.Client, dataDirectory: string): Promise<void> {
+  await client.query("BEGIN");
+  try {
+    await assertMigrates(client);
+    const made = (await first(client, "SELECT to_regclass('store_state')")) !== null;
+    await assertDataKey(made ? client : null, dataDirectory);
+  } finally {
+    await client.query("ROLLBACK").catch(() => {}); // the connection is gone with its transaction
   }
 }
 

@@ -77,6 +77,16 @@ async function migrate(
   migrations: readonly Migration[],
   mover: string | null,
 ): Promise<boolean> {
+  const applied = await appliedOrNone(client);
+  passFence(applied, mover);
+  const missing = unapplied(migrations, applied);
+  const next = applied.size === 0 ? missing : missing.slice(0, 1);
+  for (const migration of next) await apply(client, migration);
+  return next.length < missing.length;
+}
+
+/** What it was made with, its move's fence included; makes the table that says so where there is none. */
+async function appliedOrNone(client: ClientBase): Promise<Map<number, { checksum: string; name: string }>> {
   await client.query(
     `CREATE TABLE IF NOT EXISTS schema_migration (
        version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL
@@ -85,12 +95,17 @@ async function migrate(
   const { rows } = await client.query<{ version: bigint; checksum: string; name: string }>(
     "SELECT version, checksum, name FROM schema_migration",
   );
-  const applied = new Map(rows.map((row) => [Number(row.version), row]));
-  passFence(applied, mover);
-  const missing = unapplied(migrations, applied);
-  const next = applied.size === 0 ? missing : missing.slice(0, 1);
-  for (const migration of next) await apply(client, migration);
-  return next.length < missing.length;
+  return new Map(rows.map((row) => [Number(row.version), row]));
+}
+
+/**
+ * Throws what a start would be told before its first migration: that it may write nothing here, that the store is on its way, or
+ * another program's. Inside a transaction of the caller's, who takes it back.
+ */
+export async function assertMigrates(client: ClientBase): Promise<void> {
+  const applied = await appliedOrNone(client);
+  passFence(applied, null);
+  unapplied(MIGRATIONS.postgresql, applied);
 }
 
 async function apply(client: ClientBase, migration: Migration): Promise<void> {

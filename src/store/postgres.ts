@@ -1,7 +1,7 @@
 // Opens the PostgreSQL store that any number of gateways share: migrated once, its data key checked, a number of its own
 // for this process. Sessions carry the time limits of money.md §7; all of them are off by default.
 import pg from "pg";
-import { dataKeyCheck, readDataKey, takeNextDataKey } from "./data-key.ts";
+import { dataKeyCheck, dataKeyRefusal, opensWith, readDataKey, takeNextDataKey } from "./data-key.ts";
 import { confirmCommits } from "./postgres-confirmed.ts";
 import { assertTakesEveryText } from "./postgres-encoding.ts";
 import { openingFailure } from "./postgres-error.ts";
@@ -202,9 +202,22 @@ async function prepare(url: string, dataDirectory: string, mover: Mover | null):
   }
 }
 
-async function sharedDataKey(client: pg.Client, dataDirectory: string): Promise<Uint8Array> {
+/** What the database remembers of its key; undefined while it has none. */
+async function keyCheckIn(client: pg.ClientBase): Promise<{ data_key_check: Buffer } | undefined> {
   const { rows } = await client.query<{ data_key_check: Buffer }>("SELECT data_key_check FROM store_state");
-  const [known] = rows;
+  return rows[0];
+}
+
+/** Throws what a start would be told of the key in this directory; `client` null: in a database without tables of ours. Changes nothing. */
+export async function assertDataKey(client: pg.ClientBase | null, dataDirectory: string): Promise<void> {
+  const known = client === null ? undefined : await keyCheckIn(client);
+  const refusal = dataKeyRefusal(dataDirectory, known === undefined ? "fresh" : "existing");
+  if (refusal !== null) throw ofThisDatabase(refusal, dataDirectory);
+  if (known !== undefined && !opensWith(dataDirectory, known.data_key_check)) throw foreignKey(dataDirectory);
+}
+
+async function sharedDataKey(client: pg.Client, dataDirectory: string): Promise<Uint8Array> {
+  const known = await keyCheckIn(client);
   const dataKey = readKey(dataDirectory, known === undefined ? "fresh" : "existing");
   const check = Buffer.from(dataKeyCheck(dataKey));
   if (known === undefined) {
@@ -221,9 +234,12 @@ function readKey(dataDirectory: string, database: "fresh" | "existing"): Uint8Ar
   try {
     return readDataKey(dataDirectory, database);
   } catch (error) {
-    throw error instanceof StoreFailure && error.reason === "data_key" ? foreignKey(dataDirectory) : error;
+    throw ofThisDatabase(error, dataDirectory);
   }
 }
+
+const ofThisDatabase = (error: unknown, dataDirectory: string): unknown =>
+  error instanceof StoreFailure && error.reason === "data_key" ? foreignKey(dataDirectory) : error;
 
 export const foreignKey = (dataDirectory: string): StoreFailure =>
   new StoreFailure(

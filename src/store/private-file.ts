@@ -10,38 +10,77 @@ import {
   openSync,
   statSync,
 } from "node:fs";
-import { basename, dirname } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { messageOf } from "../domain/error-message.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 /** Creates the directory when it is missing and makes sure that we may write there, and nobody else may enter it. */
 export function privateDirectory(path: string): void {
+  const refusal = directoryRefusal(path);
+  if (refusal !== null) throw refusal;
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw new StoreFailure(
-      "permissions",
-      `the data directory ${path} cannot be written (${messageOf(error)}); make it writable for this user, or give another one: --data-dir or TOLLGATE_DATA_DIR`,
-    );
+    throw unwritable(path, error);
   }
   tighten(path, 0o700);
 }
+
+/** Why a start would refuse this data directory; null where it would not. Makes and changes nothing. */
+export function directoryRefusal(path: string): StoreFailure | null {
+  const { R_OK, W_OK, X_OK } = constants;
+  const there = nearestExisting(path);
+  try {
+    if (!statSync(there).isDirectory()) throw new Error(`${there === path ? "it" : there} is no directory`);
+    accessSync(there, there === path ? R_OK | W_OK | X_OK : W_OK | X_OK);
+  } catch (error) {
+    return unwritable(path, error);
+  }
+  return there === path ? opennessRefusal(path, 0o700) : null;
+}
+
+/** The path itself, or the nearest folder above it that is there. */
+export function nearestExisting(path: string): string {
+  let there = resolve(path);
+  while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
+  return there;
+}
+
+const unwritable = (path: string, error: unknown): StoreFailure =>
+  new StoreFailure(
+    "permissions",
+    `the data directory ${path} cannot be written (${messageOf(error)}); make it writable for this user, or give another one: --data-dir or TOLLGATE_DATA_DIR`,
+  );
 
 /** Creates an empty file when it is missing, before anything is written to it, and closes it to others. */
 export function privateFile(path: string): void {
   try {
     if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+  } catch (error) {
+    throw unusable(path, error);
+  }
+  const refusal = fileRefusal(path);
+  if (refusal !== null) throw refusal;
+  tighten(path, 0o600);
+}
+
+/** Why a start would refuse this file of the data directory; null where it would not, or where it is missing. */
+export function fileRefusal(path: string): StoreFailure | null {
+  if (!existsSync(path)) return null;
+  try {
     if (statSync(path).isDirectory()) throw new Error("it is a directory");
     accessSync(path, constants.R_OK | constants.W_OK);
   } catch (error) {
-    throw new StoreFailure(
-      "permissions",
-      `${path} cannot be read and written (${messageOf(error)}); whatever is in the data directory must be a file of the user who runs the gateway, also what another one left there: chown -R USER ${dirname(path)}`,
-    );
+    return unusable(path, error);
   }
-  tighten(path, 0o600);
+  return opennessRefusal(path, 0o600);
 }
+
+const unusable = (path: string, error: unknown): StoreFailure =>
+  new StoreFailure(
+    "permissions",
+    `${path} cannot be read and written (${messageOf(error)}); whatever is in the data directory must be a file of the user who runs the gateway, also what another one left there: chown -R USER ${dirname(path)}`,
+  );
 
 /** Opens a database file; what SQLite says of one that it cannot open names neither file nor way out. */
 export function openedFrom<T>(path: string, open: () => T): T {
@@ -56,19 +95,32 @@ export function openedFrom<T>(path: string, open: () => T): T {
   }
 }
 
+/** Other users' rights to a path, as bits of its mode. */
+const OTHERS = 0o077;
+
+/** Of what is open to others and of another user: only its owner may close it. */
+function opennessRefusal(path: string, mode: number): StoreFailure | null {
+  const user = process.getuid?.();
+  const { mode: found, uid } = statSync(path);
+  if ((found & OTHERS) === 0 || user === undefined || user === 0 || user === uid) return null;
+  return stillOpen(path, found & 0o777, mode);
+}
+
+function stillOpen(path: string, found: number, mode: number): StoreFailure {
+  const wanted = `chmod ${mode.toString(8)} ${path}`;
+  return new StoreFailure(
+    "permissions",
+    `${path} is open to other users (mode ${found.toString(8)}) and could not be closed; run: ${wanted}`,
+  );
+}
+
 function tighten(path: string, mode: number): void {
-  if ((statSync(path).mode & 0o077) === 0) return;
+  if ((statSync(path).mode & OTHERS) === 0) return;
   try {
     chmodSync(path, mode);
   } catch {
     // Not the owner, or a file system without modes: the check below decides.
   }
   const found = statSync(path).mode & 0o777;
-  if ((found & 0o077) !== 0) {
-    const wanted = `chmod ${mode.toString(8)} ${path}`;
-    throw new StoreFailure(
-      "permissions",
-      `${path} is open to other users (mode ${found.toString(8)}) and could not be closed; run: ${wanted}`,
-    );
-  }
+  if ((found & OTHERS) !== 0) throw stillOpen(path, found, mode);
 }

@@ -12,6 +12,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { nearestExisting } from "./private-file.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 const BALLAST_BYTES = 16 * 1024 * 1024;
@@ -27,17 +28,13 @@ export interface ReserveFile {
 
 /** Throws `StoreFailure` when the disk has no room for it. */
 export function openReserveFile(dataDirectory: string): ReserveFile {
-  const path = join(dataDirectory, "ballast");
-  let whole = existsSync(path) && statSync(path).size === BALLAST_BYTES;
+  const path = pathIn(dataDirectory);
+  let whole = isWhole(path);
   const restore = (): boolean => {
     whole ||= roomIn(dataDirectory) && fill(path);
     return whole;
   };
-  if (!restore())
-    throw new StoreFailure(
-      "disk_full",
-      `the disk of ${dataDirectory} is full; make at least ${(2 * BALLAST_BYTES) / 1024 / 1024} MiB of room and start again`,
-    );
+  if (!restore()) throw full(dataDirectory);
   return {
     get whole() {
       return whole;
@@ -49,6 +46,19 @@ export function openReserveFile(dataDirectory: string): ReserveFile {
     restore,
   };
 }
+
+const pathIn = (dataDirectory: string): string => join(dataDirectory, "ballast");
+const isWhole = (path: string): boolean => existsSync(path) && statSync(path).size === BALLAST_BYTES;
+
+const full = (dataDirectory: string): StoreFailure =>
+  new StoreFailure(
+    "disk_full",
+    `the disk of ${dataDirectory} is full; make at least ${(2 * BALLAST_BYTES) / 1024 / 1024} MiB of room and start again`,
+  );
+
+/** Why it would not open there, where the directory is yet to be made, too; null where it would. Makes nothing. */
+export const reserveRefusal = (dataDirectory: string): StoreFailure | null =>
+  isWhole(pathIn(dataDirectory)) || roomIn(nearestExisting(dataDirectory)) ? null : full(dataDirectory);
 
 /** Room for the reserve file and as much again: what it gave up just now does not count as room. */
 function roomIn(directory: string): boolean {

@@ -1,11 +1,16 @@
 // What an embedded store is, without changing it: for `doctor`, beside a gateway that runs or one that does not start.
-import { Database } from "bun:sqlite";
-import { join } from "node:path";
-import { DATA_KEY_FILE, STORE_FILE } from "../domain/data-files.ts";
-import { opensWith } from "./data-key.ts";
+import { constants, Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { dataKeyRefusal, opensWith } from "./data-key.ts";
+import { lockFilesRefusal } from "./directory-lock.ts";
 import { appliedIn } from "./migrate.ts";
 import { MIGRATIONS, unapplied } from "./migrations/list.ts";
-import { sourceFence } from "./move-fence.ts";
+import { passFence, sourceFence } from "./move-fence.ts";
+import { directoryRefusal, fileRefusal, openedFrom } from "./private-file.ts";
+import { reserveRefusal } from "./reserve-file.ts";
+import { closedBy, closedRefusal, foreignDataKey, isNewStore } from "./sqlite.ts";
+import { databasePath } from "./sqlite-connection.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 /** Requests that wait for an operator, `req_… (why)`, the oldest first; none where the store does not know the table. */
@@ -30,25 +35,54 @@ export const movingTo = (dataDirectory: string): string | null =>
     return fence === null ? null : `being moved to ${fence.place}: no gateway opens it`;
   });
 
-/** Why this program would not open it: its schema, or its data key; null where it would. */
-export const openingRefusal = (dataDirectory: string): string | null =>
-  reading(dataDirectory, (database) => {
-    const [known] = database.query("SELECT 1 FROM sqlite_master WHERE name = 'store_state'").values();
-    if (known === undefined) return null;
-    try {
-      unapplied(MIGRATIONS.sqlite, appliedIn(database));
-    } catch (error) {
-      if (error instanceof StoreFailure) return error.message;
-      throw error;
-    }
-    const [made] = database.query("SELECT data_key_check FROM store_state").values();
-    return made === undefined || opensWith(dataDirectory, made[0] as Uint8Array)
-      ? null
-      : `${join(dataDirectory, DATA_KEY_FILE)} is not the key that this store was made with: restore it from the backup of the key`;
-  });
+/**
+ * Why a start in this directory would be refused, in its words and in the order in which it looks; null where it would not be.
+ * Makes and changes nothing. Whether another process has the directory is not asked: `directoryOwner` knows.
+ */
+export function openingRefusal(dataDirectory: string): StoreFailure | null {
+  const path = databasePath(dataDirectory);
+  const closed = closedBy(dataDirectory);
+  return (
+    directoryRefusal(dataDirectory) ??
+    lockFilesRefusal(dataDirectory) ??
+    (closed === null ? null : closedRefusal(closed)) ??
+    fileRefusal(path) ??
+    dataKeyRefusal(dataDirectory, isNewStore(dataDirectory) ? "fresh" : "existing") ??
+    reserveRefusal(dataDirectory) ??
+    (isNewStore(dataDirectory) ? null : contentsRefusal(dataDirectory))
+  );
+}
+
+/** Of a file that is there: no database, a move's, a newer program's, another key's. */
+function contentsRefusal(dataDirectory: string): StoreFailure | null {
+  const look = (database: Database): StoreFailure | null => {
+    const known = (table: string): boolean =>
+      database.query("SELECT 1 FROM sqlite_master WHERE name = ?1").values(table).length > 0;
+    const applied = known("schema_migration") ? appliedIn(database) : new Map<number, never>();
+    passFence(applied, null);
+    unapplied(MIGRATIONS.sqlite, applied);
+    const [made] = known("store_state")
+      ? database.query("SELECT data_key_check FROM store_state").values()
+      : [];
+    return made === undefined || opensWith(dataDirectory, made[0] as Uint8Array) ? null : foreignDataKey();
+  };
+  try {
+    return openedFrom(databasePath(dataDirectory), () => reading(dataDirectory, look));
+  } catch (error) {
+    if (error instanceof StoreFailure) return error;
+    throw error;
+  }
+}
 
 function reading<T>(dataDirectory: string, read: (database: Database) => T): T {
-  const database = new Database(join(dataDirectory, STORE_FILE), { readonly: true });
+  const path = databasePath(dataDirectory);
+  // A reader of a store that nobody has open would leave a log of its own beside it.
+  const database = existsSync(`${path}-wal`)
+    ? new Database(path, { readonly: true })
+    : new Database(
+        `${pathToFileURL(path).href}?immutable=1`,
+        constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI,
+      );
   try {
     database.run("PRAGMA busy_timeout = 5000");
     return read(database);

@@ -66,13 +66,14 @@ export function closedBy(dataDirectory: string): Closed | null {
       why: `a restore of ${dataDirectory} was interrupted`,
       wayOut: "run the same ./tollgate db restore FILE again",
     };
-  return isFresh(dataDirectory) && existsSync(movedPath(dataDirectory)) ? movedAway(dataDirectory) : null;
+  return isNewStore(dataDirectory) && existsSync(movedPath(dataDirectory)) ? movedAway(dataDirectory) : null;
 }
 
 export const closedRefusal = ({ reason, why, wayOut }: Closed): StoreFailure =>
   new StoreFailure(reason, `${why}; ${wayOut}`);
 
-function isFresh(dataDirectory: string): boolean {
+/** Nothing is in it yet. */
+export function isNewStore(dataDirectory: string): boolean {
   const path = databasePath(dataDirectory);
   return !existsSync(path) || statSync(path).size === 0;
 }
@@ -84,7 +85,7 @@ function openLocked(
   const path = databasePath(dataDirectory);
   const closed = closedBy(dataDirectory);
   if (closed !== null) throw closedRefusal(closed);
-  const fresh = isFresh(dataDirectory);
+  const fresh = isNewStore(dataDirectory);
   privateFile(path);
   // Before the first byte of the database: a crash in between must not leave one whose key was never made.
   let dataKey = readDataKey(dataDirectory, fresh ? "fresh" : "existing");
@@ -134,8 +135,11 @@ function raiseEpoch(database: Database, keyCheck: Uint8Array): { epoch: number; 
 }
 
 function refuseKey(): never {
-  throw new StoreFailure(
+  throw foreignDataKey();
+}
+
+export const foreignDataKey = (): StoreFailure =>
+  new StoreFailure(
     "data_key",
     "data.key is not the key that this database was made with; restore it from the backup of the key",
   );
-}

@@ -50,7 +50,10 @@ test(
     expect(await told()).toEqual({ found: "not running", next: "./tollgate serve" });
     // A process that has the directory and does not answer yet is said to be there.
     writeFileSync(join(data(), "tollgate.pid"), `${process.pid}\n`);
-    expect(await found()).toBe(`process ${process.pid} has ${data()}, and answers nowhere`);
+    expect(await told()).toEqual({
+      found: `process ${process.pid} has ${data()}, and answers nowhere`,
+      next: "It starts, or hangs: wait, look at its log, or stop it; no other one starts there.",
+    });
   },
   PATIENCE_MS,
 );
@@ -89,7 +92,7 @@ test(
     for (const [dataDir, found] of [
       [moved, "was moved to PostgreSQL"],
       [newer, "has schema 9000"],
-      [keyless, "data.key is not the key"],
+      [keyless, "data.key does not hold the data key"],
     ] as const)
       expect(await ofStore(dataDir)).toEqual({
         store: expect.objectContaining({ state: "wrong", found: expect.stringContaining(found) }),
