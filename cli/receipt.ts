@@ -6,12 +6,16 @@ import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } fro
 import { counted } from "../src/domain/counted.ts";
 import { formatUsd, nanoUsd, type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../src/domain/money.ts";
 import { type Price, exactPrice } from "../src/domain/price.ts";
+import { parseJson } from "../src/domain/parse-json.ts";
+import { isJsonObject } from "../src/domain/read-value.ts";
+import { Refusal } from "../src/domain/refusals.ts";
 import { RECEIPT_TYPE } from "../src/domain/document-types.ts";
 import { RECEIPT_ALGORITHM, RECEIPT_ISSUER, type ReceiptJson, receiptSchema } from "../src/domain/receipt.ts";
 import type { WireClasses } from "../src/domain/token-classes.ts";
 import { messageOf } from "../src/domain/error-message.ts";
 import { costLines } from "../src/pricing/cost-lines.ts";
 import { chargeOfReceipt, countsOfReceipt } from "../src/pricing/receipt-price.ts";
+import { differences, gatewayClaims } from "../src/pricing/receipt-claims.ts";
 import { passByProxy } from "./gateway.ts";
 import { Problem } from "./problem.ts";
 import { type GlobalOptions, report } from "./report.ts";
@@ -34,9 +38,10 @@ export function addReceipt(program: Command): void {
     .option("--jwks <file|url>", `the gateway's public keys (else ${JWKS_PATH} of --url or TOLLGATE_URL)`)
     .action((file: string, _: object, command: Command) =>
       report(command, async () => {
-        const jws = jwsOf(read(file), file);
-        const receipt = await verified(jws, await readJwks(command.optsWithGlobals<VerifyOptions>()), file);
-        const wrong = contradictionsOf(receipt);
+        const { jws, beside } = contentOf(read(file), file);
+        const keys = await readJwks(command.optsWithGlobals<VerifyOptions>());
+        const { receipt, signed } = await verified(jws, keys, file);
+        const wrong = [...unsignedOf(beside, signed), ...contradictionsOf(receipt)];
         const ok = wrong.length === 0;
         const json = JSON.stringify({ ok, contradictions: wrong, receipt });
         return { json, text: describe(receipt, wrong), exitCode: ok ? 0 : 1 };
@@ -44,17 +49,45 @@ export function addReceipt(program: Command): void {
     );
 }
 
-/** The JWS itself, or the member `jws` of the gateway's answer. */
-function jwsOf(text: string, file: string): string {
+/** What the file holds: the JWS itself, or the gateway's answer, which says beside its `jws` for people what was signed. */
+interface Content {
+  jws: string;
+  beside: { id?: unknown; receipt?: unknown };
+}
+
+function contentOf(text: string, file: string): Content {
   const trimmed = text.trim();
-  if (!trimmed.startsWith("{")) return trimmed;
+  if (!trimmed.startsWith("{")) return { jws: trimmed, beside: {} };
+  const answer = answerOf(trimmed, file);
+  if (isJsonObject(answer) && typeof answer["jws"] === "string")
+    return { jws: answer["jws"], beside: answer };
+  throw noReceipt(file);
+}
+
+/** Read as strictly as the gateway reads: of a name that stands twice, people see the one and a program the other. */
+function answerOf(text: string, file: string): unknown {
   try {
-    const { jws } = JSON.parse(trimmed) as { jws?: unknown };
-    if (typeof jws === "string") return jws;
-  } catch {
-    // told below
+    return parseJson(new TextEncoder().encode(text));
+  } catch (error) {
+    throw noReceipt(file, error instanceof Refusal ? error.message.replace(/^.*?: /, " ") : "");
   }
-  throw new Problem(`${file} holds no receipt.`, "Save the answer of GET /v1/receipts/{request_id} into it.");
+}
+
+const noReceipt = (file: string, reason = ""): Problem =>
+  new Problem(
+    `${file} holds no receipt.${reason}`,
+    "Save the answer of GET /v1/receipts/{request_id} into it, as it came.",
+  );
+
+/** What the file says beside the signature and was not signed so: whoever reads it would believe it. */
+function unsignedOf({ id, receipt }: Content["beside"], signed: SignedReceipt): string[] {
+  const wrong = [
+    ...(id === undefined ? [] : differences("id", id, signed.request_id)),
+    ...(receipt === undefined ? [] : differences("receipt", receipt, signed)),
+  ];
+  return wrong.map(
+    ({ what, stated, found }) => `${what}: the file says ${stated}, what was signed says ${found}`,
+  );
 }
 
 async function readJwks({ jwks, url = process.env["TOLLGATE_URL"] }: VerifyOptions): Promise<JSONWebKeySet> {
@@ -83,7 +116,14 @@ async function fetched(url: string): Promise<string> {
   return response.text();
 }
 
-async function verified(jws: string, jwks: JSONWebKeySet, file: string): Promise<ReceiptJson> {
+/** As it was signed; a newer gateway may say more than this program knows. */
+type SignedReceipt = { request_id?: unknown };
+
+async function verified(
+  jws: string,
+  jwks: JSONWebKeySet,
+  file: string,
+): Promise<{ receipt: ReceiptJson; signed: SignedReceipt }> {
   const options = { algorithms: [RECEIPT_ALGORITHM], typ: RECEIPT_TYPE, issuer: RECEIPT_ISSUER };
   let payload: JWTPayload;
   try {
@@ -96,9 +136,11 @@ async function verified(jws: string, jwks: JSONWebKeySet, file: string): Promise
     );
   }
   const parsed = receiptSchema.safeParse(payload["receipt"]);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return { receipt: parsed.data, signed: payload["receipt"] as SignedReceipt };
   throw new Problem(`${file} is signed, but is no receipt that this program knows.`, "Use a newer program.");
 }
+
+type SaidAndComputed = [what: string, said: string, computed: string];
 
 /** What does not follow from the receipt's own figures; nothing, for an honest one. */
 function contradictionsOf(receipt: ReceiptJson): string[] {
@@ -110,14 +152,13 @@ function contradictionsOf(receipt: ReceiptJson): string[] {
   const again = byHand
     ? { charge: charged, variance: ZERO_USD, minimumApplied: false }
     : chargeOfReceipt(receipt, { price: priceOfReceipt(receipt), hold: held });
-  const { customer_charge_usd: cost = 0, lines } =
-    (receipt.gateway as { cost?: { customer_charge_usd?: number; lines?: unknown } }).cost ?? {};
-  const claims: [what: string, said: string, computed: string][] = [
+  const { lines } = (receipt.gateway as { cost?: { lines?: unknown } }).cost ?? {};
+  const claims: SaidAndComputed[] = [
     ["charge", charge.usd, formatUsd(again.charge)],
     ["above the hold", charge.above_hold_usd, formatUsd(again.variance)],
     ["minimum applied", String(charge.minimum_applied), String(again.minimumApplied)],
     ["returned", charge.returned_usd, charged > held ? "nothing" : formatUsd(subUsd(held, charged))],
-    ["gateway.cost", cost.toFixed(9), charge.usd],
+    ...gatewayClaims(receipt).map(({ what, stated, found }): SaidAndComputed => [what, stated, found]),
   ];
   // Receipts of older programs have no lines, and only what was metered has any.
   if (

@@ -42,10 +42,10 @@ export function addVerify(request: Command): void {
           ...(trust !== undefined && { release_key: ownKey(trust, value) }),
           ...(jwks !== undefined && { receipt_keys: keysOf(jwks) }),
         };
-        const steps = await verifyCharge(evidence, null);
+        const steps = await verifyCharge(evidence, { request: id });
         if (toHead === true) steps.push(await stepToHead(evidence, gateway));
         const ok = steps.every(({ holds }) => holds !== false);
-        const json = JSON.stringify({ ok, request: value.request, steps });
+        const json = JSON.stringify({ ok, request: id, steps });
         return { json, text: steps.map(describe).join("\n"), exitCode: ok ? 0 : 1 };
       }),
     );

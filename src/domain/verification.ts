@@ -80,6 +80,7 @@ export const CHECK_WORDS = {
   above_hold: "above the hold, paid by the platform",
   charge: "charge",
   shown: "charge as this page shows it",
+  answer: "what the answer said",
   hold: "charge, at most the hold",
   returned: "returned",
   part: "booked for this request",

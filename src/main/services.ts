@@ -8,6 +8,7 @@ import type { Jobs } from "../lib/jobs.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type AlertService, alertService } from "../operator/alerts.ts";
+import { findKey } from "../registry/api-keys.ts";
 import { endExpiredKeys } from "../registry/key-life.ts";
 import { auditNotes } from "../registry/audit-notes.ts";
 import { type PaymentService, paymentService } from "../operator/payments.ts";
@@ -59,7 +60,12 @@ export function openServices(config: Config, on: ServicesOn): Services {
     payments: payments.room,
     alerts: alerts.room,
     paymentService: paymentService({ payments: payments.room, note, nowMs, dashboardUrl }),
-    alertService: alertService({ alerts: alerts.room, note, nowMs }),
+    alertService: alertService({
+      alerts: alerts.room,
+      note,
+      nowMs,
+      keyOf: (key) => findKey(on.ledger, key),
+    }),
     sendMail: linkMailer(config, on.jobs),
     stop: async () => {
       await Promise.all([payments.stop(), alerts.stop(), ending.stop()]);

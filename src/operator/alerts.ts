@@ -23,21 +23,27 @@ import { type Channel, DASHBOARD, type Delivery, type Rule } from "../alerts/ale
 import type { Alerts } from "../alerts/alerts.ts";
 import type { RuleTerms, Told } from "../alerts/rule-book.ts";
 import { TargetRefusal } from "../alerts/target.ts";
+import type { KeyRecord } from "../registry/key-record.ts";
 import { auditLine } from "../store/audit-log.ts";
 import { type ListAsk, type ListOf, printPage, startOf } from "./list.ts";
 import { readUsd } from "../domain/read.ts";
-import { unknownRecord } from "../domain/unknown-record.ts";
+import { notFound, unknownRecord } from "../domain/unknown-record.ts";
 
 export interface AlertServicePorts {
   alerts: Alerts;
   note: (note: AuditNote) => Promise<void>;
   nowMs: () => number;
+  /** The key of whichever organization; null where there is none of this id. */
+  keyOf: (key: string) => Promise<Pick<KeyRecord, "organizationId" | "state"> | null>;
 }
 
 /** The line of a change, for its transaction. */
 const lineOf =
   (about: Omit<AuditNote, "target">, atMs: number): Told =>
   (target) => [auditLine({ ...about, target }, atMs)];
+
+/** What a rule was before that is new. */
+const NO_TERMS: Pick<RuleTerms, "channels" | "keyId"> = { channels: [], keyId: null };
 
 type RuleInput = z.output<typeof alertRuleInput>;
 interface RuleChange {
@@ -55,14 +61,26 @@ export type AlertService = ReturnType<typeof alertService>;
 
 export const alertService = (on: AlertServicePorts) => ({ ...ruling(on), ...channelling(on) });
 
-function ruling({ alerts, nowMs }: AlertServicePorts) {
+function ruling({ alerts, nowMs, keyOf }: AlertServicePorts) {
   const channelsOf = async (org: string): Promise<ReadonlySet<string>> =>
     new Set([DASHBOARD, ...(await alerts.rules.channels(org)).map(({ id }) => id)]);
-  /** `had`: channels of the rule before; one of them that was removed meanwhile is left out. */
-  const termsOf = async (org: string, input: RuleInput, had: readonly string[] = []): Promise<RuleTerms> => {
+  /** Throws the same for a key of another organization as for none. */
+  const checkKey = async (org: string, key: string): Promise<void> => {
+    const found = await keyOf(key);
+    if (found?.organizationId !== org) throw notFound("key");
+    if (found.state === "revoked")
+      throw new OperatorRefusal("conflict", "This key is revoked: it spends nothing any more.", "key");
+  };
+  /** `had`: the rule before. A channel of it that was removed meanwhile is left out; its key may have been revoked. */
+  const termsOf = async (
+    org: string,
+    input: RuleInput,
+    had: typeof NO_TERMS = NO_TERMS,
+  ): Promise<RuleTerms> => {
     const there = await channelsOf(org);
-    const unknown = input.channels.find((id) => !there.has(id) && !had.includes(id));
+    const unknown = input.channels.find((id) => !there.has(id) && !had.channels.includes(id));
     if (unknown !== undefined) throw unknownRecord("channel", unknown, "channels");
+    if (input.key !== null && input.key !== had.keyId) await checkKey(org, input.key);
     return readTerms({ ...input, channels: input.channels.filter((id) => there.has(id)) });
   };
   return {
@@ -92,7 +110,7 @@ function ruling({ alerts, nowMs }: AlertServicePorts) {
       checkVersion(version, versionOf("alert_rule", before));
       const action = "alert_rule.change";
       const line = { actor, action, organizationId: org, before: printTerms(before), after: input };
-      const terms = { from: before, to: await termsOf(org, input, before.channels) };
+      const terms = { from: before, to: await termsOf(org, input, before) };
       const rule = await alerts.rules.change(org, id, terms, lineOf(line, nowMs()));
       if (rule === null) throw changedMeanwhile();
       return printRule(rule);

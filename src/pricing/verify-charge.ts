@@ -10,22 +10,25 @@ import type { Check, VerifiedStep, VerificationStep } from "../domain/verificati
 import { canCheck, openJws, sha256, signedBy, type PublicKey } from "./check-signature.ts";
 import { type CostLine, costLines } from "./cost-lines.ts";
 import { checkChain, checkEntries } from "./verify-entries.ts";
+import { differences, gatewayClaims } from "./receipt-claims.ts";
 import { chargeOfReceipt, countsOfReceipt, nanoOf } from "./receipt-price.ts";
 
-/** What the reader sees elsewhere, and which has to be the same. */
-export interface Shown {
-  charge_usd: string;
+/** What the reader asked for and sees elsewhere, and which has to be the same: evidence of another request proves another charge. */
+export interface Asked {
+  request: string;
+  /** As a page shows it. */
+  charge_usd?: string;
 }
 
 /** Every step, in order; a later one says what it finds whatever an earlier one found. */
-export async function verifyCharge(evidence: EvidenceJson, shown: Shown | null): Promise<VerifiedStep[]> {
+export async function verifyCharge(evidence: EvidenceJson, asked: Asked): Promise<VerifiedStep[]> {
   const { receipt } = evidence.receipt;
   const release = releaseOf(evidence.release);
   return [
     step("release", await checkRelease(evidence)),
     step("prices", checkPrices(receipt, release)),
-    step("receipt", await checkReceipt(evidence)),
-    step("arithmetic", checkArithmetic(receipt, release, shown)),
+    step("receipt", await checkReceipt(evidence, asked)),
+    step("arithmetic", checkArithmetic(receipt, release, asked)),
     step("hold", checkHold(receipt)),
     step("entries", await checkEntries(evidence)),
     step("chain", await checkChain(evidence)),
@@ -98,12 +101,10 @@ function checkPrices({ release: stated }: ReceiptJson, signed: SignedRelease | n
   ];
 }
 
-async function checkReceipt({
-  receipt: { jws, receipt },
-  receipt_keys,
-  request,
-  org,
-}: EvidenceJson): Promise<Check[]> {
+async function checkReceipt(
+  { receipt: { jws, receipt }, receipt_keys, org }: EvidenceJson,
+  { request }: Asked,
+): Promise<Check[]> {
   const opened = openJws(jws);
   const kid = String(opened?.header["kid"]);
   const key = receipt_keys.find((one) => one.kid === kid);
@@ -129,11 +130,18 @@ const sorted = (value: unknown): string =>
       : inner,
   ) ?? "";
 
-function checkArithmetic(receipt: ReceiptJson, release: SignedRelease | null, shown: Shown | null): Check[] {
+function checkArithmetic(
+  receipt: ReceiptJson,
+  release: SignedRelease | null,
+  { charge_usd: shown }: Asked,
+): Check[] {
   const { charge, hold, usage } = receipt;
   const charged = nanoOf(charge.usd);
   const held = nanoOf(hold.usd);
-  const onPage = shown === null ? [] : [same("shown", shown.charge_usd, charge.usd)];
+  const onPage = [
+    ...(shown === undefined ? [] : [same("shown", shown, charge.usd)]),
+    ...checkAnswer(receipt),
+  ];
   if (charged === null || held === null || release === null) return [open("charge", "unable"), ...onPage];
   if (charge.evidence === "operator") return [open("charge", "operator"), ...onPage];
   const price = priceOf(release);
@@ -144,14 +152,33 @@ function checkArithmetic(receipt: ReceiptJson, release: SignedRelease | null, sh
   const computed = metered ? costLines(countsOfReceipt(usage), price, again.charge) : [];
   return [
     ...computed.map((line, i): Check => {
-      const stated = lines === undefined ? line.amount_usd : (lines[i]?.amount_usd ?? "–");
-      return { ...same("line", stated, line.amount_usd, line.class), by: factorsOf(line) };
+      // Receipts of older programs have no lines.
+      const said = lines === undefined ? line : lines[i];
+      return { ...same("line", lineText(said, line), line.amount_usd, line.class), by: factorsOf(line) };
     }),
+    ...(lines ?? [])
+      .slice(computed.length)
+      .map((line): Check => ({ ...same("line", lineText(line), "–", line.class), by: factorsOf(line) })),
     same("minimum", String(charge.minimum_applied), String(again.minimumApplied)),
     same("above_hold", charge.above_hold_usd, formatUsd(again.variance)),
     same("charge", charge.usd, formatUsd(again.charge)),
     ...onPage,
   ];
+}
+
+/** The amount of a line that the receipt states; all of it where it states another class, count or rate than was worked out. */
+const lineText = (said: CostLine | undefined, computed?: CostLine): string =>
+  said === undefined
+    ? "–"
+    : computed !== undefined && differences("", said, computed).every(({ what }) => what === ".amount_usd")
+      ? said.amount_usd
+      : [said.class, factorsOf(said), said.amount_usd].join(" ");
+
+/** The object that the answer carried, against the rest of the receipt. */
+function checkAnswer(receipt: ReceiptJson): Check[] {
+  const wrong = gatewayClaims(receipt).filter(({ stated, found }) => stated !== found);
+  if (wrong.length === 0) return [same("answer", "the same", "the same")];
+  return wrong.map(({ what, stated, found }) => same("answer", stated, found, what));
 }
 
 function priceOf({ pricing }: SignedRelease): ReturnType<typeof exactPrice> | null {

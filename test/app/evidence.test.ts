@@ -12,7 +12,10 @@ import { type Customer, hello, startGateway, STORES, type TestGateway } from "..
 import { waitFor } from "../support/wait.ts";
 
 type Reply = { gateway: { request_id: string } };
-const shownOf = ({ receipt }: EvidenceJson) => ({ charge_usd: receipt.receipt.charge.usd });
+const shownOf = ({ receipt: { receipt } }: EvidenceJson) => ({
+  request: receipt.request_id,
+  charge_usd: receipt.charge.usd,
+});
 /** The steps that do not hold. */
 async function brokenIn(evidence: EvidenceJson): Promise<VerificationStep[]> {
   const steps = await verifyCharge(evidence, shownOf(evidence));
@@ -236,8 +239,41 @@ describe.each(STORES)("on %s", (store) => {
       const [step] = (await verifyCharge(copy, shownOf(copy))).filter(({ holds }) => holds !== true);
       expect(step).toMatchObject({ name: "chain", holds: false });
     }
-    const steps = await verifyCharge(honest, { charge_usd: "0.999999999" });
+    const steps = await verifyCharge(honest, { request, charge_usd: "0.999999999" });
     expect(steps.find(({ holds }) => holds === false)).toMatchObject({ name: "arithmetic" });
+  });
+
+  test("evidence of another request proves nothing of the one that was asked for", async () => {
+    const other = (await gateway.chat<Reply>(customer, hello())).json.gateway.request_id;
+    const evidence = await evidenceOf(other);
+    for (const claimed of [evidence, { ...evidence, request }]) {
+      const steps = await verifyCharge(claimed, { request });
+      expect(steps.filter(({ holds }) => holds !== true).map(({ name }) => name)).toEqual(["receipt"]);
+    }
+  });
+
+  test("what a receipt says twice is compared: each line whole, and the answer's own figures", async () => {
+    const honest = await evidenceOf(request);
+    const changed = async (cost: object): Promise<unknown> => {
+      const copy = structuredClone(honest);
+      const { gateway: answered } = copy.receipt.receipt;
+      Object.assign(answered["cost"] as object, cost);
+      const steps = await verifyCharge(copy, shownOf(copy));
+      return steps
+        .find(({ name }) => name === "arithmetic")
+        ?.checks.filter(({ holds }) => holds === false)
+        .map(({ what, of }) => [what, of]);
+    };
+    const { lines = [] } =
+      (honest.receipt.receipt.gateway as { cost?: { lines?: { class: string }[] } }).cost ?? {};
+    const [first] = lines;
+    const otherRate = lines.map((line) => (line === first ? { ...line, usd_per_million: "9" } : line));
+    expect(await changed({ lines: otherRate })).toEqual([["line", first?.class]]);
+    const more = { class: "operator", amount_usd: "1" };
+    expect(await changed({ lines: [...lines, more] })).toEqual([["line", "operator"]]);
+    expect(await changed({ input_tokens: 1 })).toEqual([["answer", "gateway.cost.input_tokens"]]);
+    expect(await changed({ customer_charge_usd: 1 })).toEqual([["answer", "gateway.cost"]]);
+    expect(await changed({})).toEqual([]);
   });
 
   test("a charge that was changed in the store shows, though its receipt is signed anew", async () => {

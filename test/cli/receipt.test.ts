@@ -1,5 +1,5 @@
 // `./tollgate receipt verify` by itself: a receipt whose signature is good, and whose figures do not follow from one another.
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -75,9 +75,11 @@ const HONEST = {
 } satisfies ReceiptJson;
 
 let files = 0;
-async function verify(receipt: ReceiptJson): Promise<Ran> {
+const verify = async (receipt: ReceiptJson): Promise<Ran> => verifyFile(await sign(receipt));
+
+async function verifyFile(content: string): Promise<Ran> {
   const file = join(folder, `${++files}.jws`);
-  writeFileSync(file, await sign(receipt));
+  writeFileSync(file, content);
   return await runToEnd(SOURCES, ["receipt", "verify", file, "--jwks", keys], {
     env: { PATH: process.env["PATH"] ?? "" },
   });
@@ -112,6 +114,80 @@ const LIES: [what: string, changed: object, said: string][] = [
 ];
 test.concurrent.each(LIES.map(([what, changed, said]) => ({ what, changed, said })))(
   "$what is a contradiction, though the signature is good",
+  async ({ changed, said }) => {
+    const { code, out } = await verify({ ...HONEST, ...changed } as ReceiptJson);
+    expect([code, out]).toEqual([1, expect.stringContaining(said)]);
+  },
+);
+
+describe("the half of an answer that people read", () => {
+  const answer = async (): Promise<{ object: string; id: string; jws: string; receipt: ReceiptJson }> => ({
+    object: "receipt",
+    id: HONEST.request_id,
+    jws: await sign(HONEST),
+    receipt: HONEST,
+  });
+  test("may be as the gateway answered it, in any order of its names", async () => {
+    const { receipt, ...rest } = await answer();
+    const turned = Object.fromEntries(Object.entries(receipt).toReversed());
+    for (const content of [
+      { receipt, ...rest },
+      { ...rest, receipt: turned },
+    ])
+      expect((await verifyFile(JSON.stringify(content, null, 2))).code).toBe(0);
+  });
+  const FORGED: [what: string, change: (of: Awaited<ReturnType<typeof answer>>) => object, said: string][] = [
+    [
+      "another charge",
+      (of) => ({ ...of, receipt: { ...HONEST, charge: { ...charge, usd: "0.000000001" } } }),
+      "receipt.charge.usd: the file says 0.000000001, what was signed says 0.024175000",
+    ],
+    [
+      "a word that was not signed",
+      (of) => ({ ...of, receipt: { ...HONEST, paid_by: "somebody else" } }),
+      "receipt.paid_by: the file says somebody else, what was signed says nothing",
+    ],
+    [
+      "a line of the answer left out",
+      (of) => ({ ...of, receipt: { ...HONEST, gateway: { request_id: "req_1" } } }),
+      "receipt.gateway.cost: the file says nothing",
+    ],
+    ["a receipt that is none", (of) => ({ ...of, receipt: "paid" }), "receipt: the file says paid"],
+    [
+      "another request",
+      (of) => ({ ...of, id: "req_2" }),
+      "id: the file says req_2, what was signed says req_1",
+    ],
+  ];
+  test.concurrent.each(FORGED.map(([what, change, said]) => ({ what, change, said })))(
+    "$what in it is refused, though the signature is good",
+    async ({ change, said }) => {
+      const { code, out } = await verifyFile(JSON.stringify(change(await answer())));
+      expect([code, out]).toEqual([1, expect.stringContaining(said)]);
+      expect(out).not.toContain("The signature is good and");
+    },
+  );
+  test("a name that stands twice is refused: people read the one, programs the other", async () => {
+    const forged = JSON.stringify({ ...HONEST, charge: { ...charge, usd: "9.000000000" } });
+    const twice = JSON.stringify(await answer()).replace('{"object"', `{"receipt":${forged},"object"`);
+    const { code, err } = await verifyFile(twice);
+    expect([code, err]).toEqual([1, expect.stringContaining("the same key twice")]);
+  });
+});
+
+const SAID_TWICE: [what: string, changed: object, said: string][] = [
+  ["another request", { gateway: { ...gateway, request_id: "req_2" } }, "gateway.request_id: the receipt"],
+  ["fewer tokens", withCost({ input_tokens: 999 }), "gateway.cost.input_tokens: the receipt says 999"],
+  ["more tokens out", withCost({ output_tokens: 21 }), "gateway.cost.output_tokens: the receipt says 21"],
+  [
+    "another minimum",
+    withCost({ minimum_applied: true }),
+    "gateway.cost.minimum_applied: the receipt says true",
+  ],
+  ["other evidence", withCost({ evidence: "none" }), "gateway.cost.evidence: the receipt says none"],
+];
+test.concurrent.each(SAID_TWICE.map(([what, changed, said]) => ({ what, changed, said })))(
+  "$what in the gateway object than in the receipt is a contradiction",
   async ({ changed, said }) => {
     const { code, out } = await verify({ ...HONEST, ...changed } as ReceiptJson);
     expect([code, out]).toEqual([1, expect.stringContaining(said)]);

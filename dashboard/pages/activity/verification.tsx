@@ -36,7 +36,7 @@ export default function Verification({ org, request, chargeUsd }: VerificationPr
     gcTime: 0,
     queryFn: async ({ signal }) => {
       const evidence = await get<Answer<typeof ROUTE>>(addressOf(ROUTE, { org, request }), signal);
-      return { evidence, steps: await verifyCharge(evidence, { charge_usd: chargeUsd }) };
+      return { evidence, steps: await verifyCharge(evidence, { request, charge_usd: chargeUsd }) };
     },
   });
   return (

@@ -1,0 +1,62 @@
+// What a receipt says twice: the `gateway` object of the answer is in it, and repeats what stands beside it. Whoever verifies a
+// receipt compares both, for people read now the one and now the other (specification 2.2).
+import { isJsonObject } from "../domain/read-value.ts";
+import type { ReceiptJson } from "../domain/receipt.ts";
+import { nanoOf } from "./receipt-price.ts";
+
+/** Something that is said, beside what the rest of the receipt makes of it. */
+export interface Claim {
+  /** Path of the member, like `gateway.cost.input_tokens`. */
+  what: string;
+  stated: string;
+  found: string;
+}
+
+/**
+ * Each member of the `gateway` object that the rest of the receipt says, too, with both texts, differing or not. Lines are not among
+ * them: they follow from prices. What a receipt of an older program does not say is left out.
+ */
+export function gatewayClaims({ gateway, ...receipt }: ReceiptJson): Claim[] {
+  const { charge, hold, usage } = receipt;
+  const cost = isJsonObject(gateway["cost"]) ? gateway["cost"] : {};
+  const { customer_charge_usd: charged = 0 } = cost;
+  // Where the hold capped the charge, tokens beyond the quoted bounds were not charged for.
+  const capped = (nanoOf(charge.above_hold_usd) ?? 0n) > 0n;
+  const tokens = (used: number, bound: number): number => (capped ? Math.min(used, bound) : used);
+  const claims: [what: string, stated: unknown, found: unknown][] = [
+    ["gateway.request_id", gateway.request_id, receipt.request_id],
+    ["gateway.cost", typeof charged === "number" ? charged.toFixed(9) : charged, charge.usd],
+    ["gateway.cost.minimum_applied", cost["minimum_applied"], charge.minimum_applied],
+    ["gateway.cost.evidence", cost["evidence"], charge.evidence],
+    [
+      "gateway.cost.input_tokens",
+      cost["input_tokens"],
+      usage && tokens(usage.prompt_tokens, hold.prompt_tokens_max),
+    ],
+    [
+      "gateway.cost.output_tokens",
+      cost["output_tokens"],
+      usage && tokens(usage.completion_tokens, hold.output_tokens_max),
+    ],
+  ];
+  return claims
+    .filter(([, stated]) => stated !== undefined)
+    .map(([what, stated, found]) => ({ what, stated: textOf(stated), found: textOf(found) }));
+}
+
+/** Where two JSON values differ, by their paths in the order of the first; none where they are equal, in whatever order of names. */
+export function differences(path: string, stated: unknown, found: unknown): Claim[] {
+  const [one, other] = [membersOf(stated), membersOf(found)];
+  if (one === null || other === null || Array.isArray(stated) !== Array.isArray(found))
+    return Object.is(stated, found) ? [] : [{ what: path, stated: textOf(stated), found: textOf(found) }];
+  return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) =>
+    differences(`${path}.${name}`, one.get(name), other.get(name)),
+  );
+}
+
+const membersOf = (value: unknown): Map<string, unknown> | null =>
+  typeof value === "object" && value !== null ? new Map(Object.entries(value)) : null;
+
+/** How a value is told to people; "nothing" for what is not there. */
+const textOf = (value: unknown): string =>
+  value === undefined ? "nothing" : typeof value === "string" ? value : JSON.stringify(value);
