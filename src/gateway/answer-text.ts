@@ -25,10 +25,14 @@ export function charactersOf({ choices }: Answer): number {
   return sum;
 }
 
-/** Tokens of the answer. */
-export const deliveredOf = (
+/** Tokens of the answer: of each text by itself, as of a stream. */
+export async function deliveredOf(
   answer: Answer,
   tokenizer: TokenizerName,
   organizationId: string,
-): Promise<number> =>
-  countTokens(answer.choices.flatMap(textsOf), tokenizer, { organizationId, lane: "settlement" });
+): Promise<number> {
+  const share = { organizationId, lane: "settlement" } as const;
+  const texts = answer.choices.flatMap(textsOf).filter((text) => text !== "");
+  const counts = await Promise.all(texts.map((text) => countTokens([text], tokenizer, share)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
