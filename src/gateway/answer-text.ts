@@ -1,4 +1,5 @@
-// The texts of a whole answer that the customer receives: what is counted where a provider told no usage, or too much.
+// The texts of a whole answer: those that the customer receives, and those that prove what the model put out, where its provider told no
+// usage, or too little.
 import type { TokenizerName } from "../domain/release.ts";
 import { countTokens } from "../pricing/tokens.ts";
 import type { Answer, AnswerChoice } from "../providers/provider.ts";
@@ -18,17 +19,27 @@ export function charactersIn({ reasoning, content, refusal, toolCalls }: AnswerC
   return sum;
 }
 
-/** UTF-16 units of the answer. */
+/** UTF-16 units of the answer that are the model's for certain: a refusal may be its provider's, a guard's words are a guard's. */
 export function charactersOf({ choices }: Answer): number {
   let sum = 0;
-  for (const choice of choices) sum += charactersIn(choice);
+  for (const choice of choices)
+    if (choice.guarded !== true) sum += charactersIn(choice) - (choice.refusal?.length ?? 0);
   return sum;
 }
 
-/** Tokens of the answer. */
-export const deliveredOf = (
+/** It was refused, or kept back by a filter. */
+export const isRefused = ({ refusal, finishReason }: AnswerChoice): boolean =>
+  refusal !== null || finishReason === "content_filter";
+
+/** Tokens of the same: of each text by itself, as of a stream. */
+export async function deliveredOf(
   answer: Answer,
   tokenizer: TokenizerName,
   organizationId: string,
-): Promise<number> =>
-  countTokens(answer.choices.flatMap(textsOf), tokenizer, { organizationId, lane: "settlement" });
+): Promise<number> {
+  const share = { organizationId, lane: "settlement" } as const;
+  const own = answer.choices.filter(({ guarded }) => guarded !== true);
+  const texts = own.flatMap((choice) => textsOf({ ...choice, refusal: null })).filter((text) => text !== "");
+  const counts = await Promise.all(texts.map((text) => countTokens([text], tokenizer, share)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}

@@ -32,11 +32,13 @@ const NOTHING: Bill = {
 /** What arrived of an answer. */
 export interface Arrived {
   usage: ProviderUsage | null;
-  /** UTF-16 units of what was delivered; `deliveredTokens` counts them, on demand. */
+  /** UTF-16 units of what was delivered and is the model's for certain; `deliveredTokens` counts them, on demand. */
   characters: number;
   deliveredTokens(): Promise<number>;
   /** The usage was told at the end of an answer that nobody cut: it speaks for all of it. */
   final: boolean;
+  /** Each choice was refused, or kept back by a filter: the model may not have run, and its words may be a guard's. */
+  refused: boolean;
   failed: boolean;
   /** It was cut because it went past its output maximum. */
   overrun: boolean;
@@ -52,7 +54,9 @@ export interface NotesDoubt {
 export function billOf(hold: Hold, candidate: Candidate, arrived: Arrived): Bill | Promise<Bill> {
   if (arrived.usage === null) return counted(hold, candidate, arrived);
   const usage = meteredUsage(arrived.usage, candidate.release.price);
-  const plausible = isPlausible(usage.completionTokens, arrived.characters, candidate.release);
+  const plausible =
+    isPlausible(usage.completionTokens, arrived.characters, candidate.release) ||
+    (arrived.refused && usage.completionTokens === 0);
   if (arrived.final && plausible)
     return priced(hold, candidate, { arrived, usage, evidence: "provider_usage", doubts: NO_DOUBTS });
   return compared(hold, candidate, { arrived, usage, plausible });
@@ -93,7 +97,7 @@ const NO_DOUBTS: readonly Doubt[] = [];
 /** The provider told nothing. */
 async function counted(hold: Hold, candidate: Candidate, arrived: Arrived): Promise<Bill> {
   const completion = await arrived.deliveredTokens();
-  if (completion === 0 && arrived.failed) return NOTHING;
+  if (completion === 0 && (arrived.failed || arrived.refused)) return NOTHING;
   const usage = {
     promptTokens: await promptOf(hold, candidate),
     completionTokens: completion,

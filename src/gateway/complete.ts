@@ -6,7 +6,7 @@ import { within } from "../lib/within.ts";
 import type { Ledger, StoredAnswer } from "../ledger/ledger.ts";
 import { type AdmissionOutcome, admit, type AdmitPorts } from "./admit.ts";
 import type { Followed } from "./attach.ts";
-import { charactersOf, deliveredOf } from "./answer-text.ts";
+import { charactersOf, deliveredOf, isRefused } from "./answer-text.ts";
 import { withinCeiling } from "./cut-answer.ts";
 import { billOf, costOf } from "./bill.ts";
 import { type Answered, type DispatchPorts, dispatchAnswer, dispatchStream } from "./dispatch.ts";
@@ -105,6 +105,7 @@ async function settledAnswer(hold: Hold, answered: Answered): Promise<Completion
     characters: charactersOf(answered.answer),
     deliveredTokens: () => deliveredOf(answer, tokenizer, organizationId),
     final: true,
+    refused: answer.choices.every(isRefused),
     failed: false,
     overrun,
     attempt,

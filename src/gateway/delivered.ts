@@ -1,5 +1,6 @@
 // What a stream has delivered, for charging by evidence, for its progress, and for stopping an upstream that ignores its
-// maximum. Each choice's reasoning, words, refusal and tool calls are texts of their own, as in an answer that is not streamed.
+// maximum. Each choice's reasoning, words, refusal and tool calls are texts of their own, as in an answer that is not streamed. A refusal may
+// be its provider's words, and proves no tokens (docs/decisions/0030-a-zero-beside-text.md).
 import type { TokenizerName } from "../domain/release.ts";
 import { CHARACTERS_PER_TOKEN_MAX } from "../pricing/believed-usage.ts";
 import { RunningText } from "../pricing/running-text.ts";
@@ -18,6 +19,12 @@ interface Text {
   running: RunningText;
   /** Ends in the middle of a word. */
   inWord: boolean;
+  /** UTF-16 units of it so far; UTF-8 bytes and words of what was accepted. */
+  characters: number;
+  bytes: number;
+  words: number;
+  /** It is the model's for certain. */
+  proves: boolean;
 }
 
 /** Of one stream. Counting is put off to when somebody asks: adding a part costs a concatenation. */
@@ -25,11 +32,10 @@ export class Delivered {
   private readonly texts = new Map<string, Text>();
   /** The one that was added to last: mostly it goes on. */
   private last: Text | null = null;
-  /** UTF-16 units added so far. */
+  /** UTF-16 units added so far that are the model's for certain. */
   characters = 0;
+  private allCharacters = 0;
   private deltas = 0;
-  private acceptedBytes = 0;
-  private acceptedWords = 0;
   private counted = 0;
   private checkAtDeltas: number;
   private checkAtCharacters: number;
@@ -44,19 +50,28 @@ export class Delivered {
     this.checkAtCharacters = tokensMax * CHARACTERS_PER_TOKEN_MAX;
   }
 
-  get empty(): boolean {
-    return this.deltas === 0;
-  }
-
   add(part: Part): void {
     const text = textOf(part);
     if (text === "") return;
     this.deltas += 1;
-    this.characters += text.length;
-    this.textOf(part).fresh += text;
+    this.allCharacters += text.length;
+    const own = this.textOf(part);
+    own.fresh += text;
+    own.characters += text.length;
+    if (own.proves) this.characters += text.length;
   }
 
-  /** Tokens delivered so far. */
+  /** A guard stood in for this choice: what was said of it may be the guard's words, and proves nothing. */
+  disown(choice: number): void {
+    for (const text of this.texts.values()) {
+      if (text.choice !== choice || !text.proves) continue;
+      text.proves = false;
+      this.characters -= text.characters;
+    }
+    this.counted = 0;
+  }
+
+  /** Tokens delivered so far that are the model's for certain. */
   count(): Promise<number> {
     this.accept();
     return this.countAccepted();
@@ -66,37 +81,42 @@ export class Delivered {
   accept(): void {
     for (const text of this.texts.values()) {
       if (text.fresh === "") continue;
-      this.acceptedBytes += Buffer.byteLength(text.fresh);
-      this.acceptedWords += newWords(text);
+      text.bytes += Buffer.byteLength(text.fresh);
+      text.words += newWords(text);
       text.running.append(text.fresh);
       text.fresh = "";
     }
   }
 
-  /** Tokens of what was accepted. */
+  /** Of what was accepted. */
   async countAccepted(): Promise<number> {
-    const counts = [...this.texts.values()].map(({ running }) => running.count());
-    const tokens = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+    const tokens = await tokensOf([...this.texts.values()].filter(({ proves }) => proves));
     this.counted = Math.max(this.counted, tokens);
     return tokens;
   }
 
-  /** Tokens of what was accepted, at least: those counted of it, or those that its bytes and words prove. Known at once. */
+  /** The same, at least: tokens that were counted of it, or those that its bytes and words prove. Known at once. */
   get acceptedAtLeast(): number {
-    const proven = Math.ceil(this.acceptedBytes / LONGEST_TOKEN_BYTES);
-    return Math.max(this.counted, this.acceptedWords, proven);
+    let [bytes, words] = [0, 0];
+    for (const text of this.texts.values()) {
+      if (!text.proves) continue;
+      bytes += text.bytes;
+      words += text.words;
+    }
+    return Math.max(this.counted, words, Math.ceil(bytes / LONGEST_TOKEN_BYTES));
   }
 
   /** Whether a cheap sign says that the maximum may be passed; then `overrun` decides. */
   get suspicious(): boolean {
-    return this.deltas > this.checkAtDeltas || this.characters > this.checkAtCharacters;
+    return this.deltas > this.checkAtDeltas || this.allCharacters > this.checkAtCharacters;
   }
 
-  /** Counts, and says whether the upstream went past its maximum; if not, sets the next check. */
+  /** Counts all that was said, and says whether the upstream went past its maximum; if not, sets the next check. */
   async overrun(): Promise<boolean> {
-    const left = this.tokensMax - (await this.count());
+    this.accept();
+    const left = this.tokensMax - (await tokensOf([...this.texts.values()]));
     this.checkAtDeltas = this.deltas + Math.max(left, 16);
-    this.checkAtCharacters = this.characters + Math.max(left, 16);
+    this.checkAtCharacters = this.allCharacters + Math.max(left, 16);
     return left < 0;
   }
 
@@ -111,10 +131,18 @@ export class Delivered {
     if (known !== undefined) return (this.last = known);
     const share = { organizationId: this.organizationId, lane: "settlement" } as const;
     const running = new RunningText(this.tokenizer, share);
-    const text: Text = { type, choice, index, fresh: "", running, inWord: false };
+    const text: Text = {
+      ...{ type, choice, index, running, fresh: "", inWord: false },
+      ...{ characters: 0, bytes: 0, words: 0, proves: type !== "refusal" },
+    };
     this.texts.set(key, text);
     return (this.last = text);
   }
+}
+
+async function tokensOf(texts: readonly Text[]): Promise<number> {
+  const counts = await Promise.all(texts.map(({ running }) => running.count()));
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 const BLANK = 32;

@@ -119,10 +119,10 @@ async function settled(stream: Run, end: Ended, stored = storedStream): Promise<
     answer: stored(stream, last),
   };
   const done =
-    bill.evidence === "none"
+    failure !== null && bill.evidence === "none"
       ? await hold.void({
           ...ending,
-          errorCode: failure?.reason === "aborted" ? "client_left" : "provider_error",
+          errorCode: failure.reason === "aborted" ? "client_left" : "provider_error",
           freeClaim: false,
         })
       : await hold.settle({

@@ -27,6 +27,8 @@ interface Progress {
   usageAt: number;
   /** Choices that have not had their finish part. */
   unfinished: Set<number>;
+  /** Those that were refused, or kept back by a filter. */
+  refused: Set<number>;
   last: { choice: number; reason: FinishReason } | null;
   firstPartMs: number | null;
 }
@@ -81,6 +83,7 @@ export class StreamSession implements Progressing {
       usage: null,
       usageAt: 0,
       unfinished: new Set(Array.from({ length: request.n }, (_, choice) => choice)),
+      refused: new Set(),
       last: null,
       firstPartMs: streaming.first.every(({ type }) => type === "usage")
         ? null // its client left before it
@@ -186,7 +189,8 @@ export class StreamSession implements Progressing {
       usage: progress.usage,
       characters: delivered.characters,
       deliveredTokens: () => delivered.count(),
-      final: failure === null && progress.unfinished.size === 0 && progress.usageAt === delivered.characters,
+      final: failure === null && progress.unfinished.size === 0 && progress.usageAt >= delivered.characters,
+      refused: progress.refused.size === this.stream.hold.admitted.request.n,
       failed: failure !== null,
       overrun: this.overrun,
       attempt,
@@ -222,6 +226,8 @@ export class StreamSession implements Progressing {
         progress.usageAt = delivered.characters;
       } else if (part.type === "finish") {
         progress.unfinished.delete(part.choice);
+        if (part.guarded === true) delivered.disown(part.choice);
+        if (part.reason === "content_filter") progress.refused.add(part.choice);
         if (progress.unfinished.size > 0) text += frames.finish(part.choice, part.reason);
         else progress.last = part;
       } else {
@@ -232,6 +238,7 @@ export class StreamSession implements Progressing {
           return text;
         }
         delivered.add(part);
+        if (part.type === "refusal") progress.refused.add(part.choice);
       }
     }
     return text;

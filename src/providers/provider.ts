@@ -38,6 +38,7 @@ export interface ProviderUsage extends TokenClasses {
 /** One thing that the upstream said. Tool indexes count 0, 1, 2 … per choice in order of first appearance. */
 export type Part =
   | { type: "text"; choice: number; text: string; logprobs?: unknown }
+  /** Why there is no answer: the model's words, or its provider's. They prove no tokens. */
   | { type: "refusal"; choice: number; text: string }
   | { type: "reasoning"; choice: number; text: string }
   | {
@@ -53,7 +54,8 @@ export type Part =
   | { type: "annotations"; choice: number; annotations: UrlCitation[] }
   /** In front of what it says: of an answer to a native body only. */
   | ({ type: "native"; choice: 0 } & NativeEvent)
-  | { type: "finish"; choice: number; reason: FinishReason }
+  /** `guarded`: a guard stood in, and what the choice says may be its words. They prove no tokens. */
+  | { type: "finish"; choice: number; reason: FinishReason; guarded?: boolean }
   | { type: "usage"; usage: ProviderUsage };
 
 export interface AnswerChoice {
@@ -65,6 +67,8 @@ export interface AnswerChoice {
   annotations: UrlCitation[] | null;
   logprobs: unknown;
   finishReason: FinishReason;
+  /** A guard stood in: what it says may be the guard's words. */
+  guarded?: boolean;
 }
 
 /** A complete, non-streamed answer; at least one choice, sorted by index. */

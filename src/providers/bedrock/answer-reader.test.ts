@@ -179,10 +179,14 @@ test.each([
   ["max_tokens", "length"],
   ["model_context_window_exceeded", "length"],
   ["content_filtered", "content_filter"],
-  ["guardrail_intervened", "content_filter"],
   ["something_new", "stop"],
 ] as const)("stopReason %s is %s", (word, reason) => {
   expect(partsOf([stop(word)])).toEqual([{ type: "finish", choice: 0, reason }]);
+});
+
+test("a guardrail's words may stand in an answer in which it intervened", () => {
+  const finish = { type: "finish", choice: 0, reason: "content_filter", guarded: true } as const;
+  expect(partsOf([stop("guardrail_intervened")])).toEqual([finish]);
 });
 
 test("a model that failed is no answer, and nothing is known of what it ran", () => {

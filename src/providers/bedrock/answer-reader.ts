@@ -10,7 +10,7 @@ import { ToolCalls } from "../openai/tool-calls.ts";
 import type { FinishReason, Part } from "../provider.ts";
 import { exceptionOf } from "./errors.ts";
 import type { BedrockEvent } from "./event-stream.ts";
-import { converseFinish } from "./finish-reason.ts";
+import { converseFinish, isGuarded } from "./finish-reason.ts";
 import { reasoningBlockOf, FAMILY, keptReasoning, type ReasoningBlock } from "./kept-reasoning.ts";
 import type { Placed } from "../thoughts-in-text.ts";
 import { converseUsage } from "./usage.ts";
@@ -48,6 +48,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   private readonly bound = new KeptBound(KEPT_CHARACTERS_MAX, GIVEN_CHARACTERS_MAX);
   private textCharacters = 0;
   private reason: FinishReason | null = null;
+  private guarded = false;
 
   /** `by`: whose reasoning a signature proves. */
   constructor(private readonly by: string) {}
@@ -99,7 +100,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
     this.tools.close();
     if (this.reason === null) return;
     const reason = this.reason === "stop" && this.tools.any ? "tool_calls" : this.reason;
-    parts.push({ type: "finish", choice: CHOICE, reason });
+    parts.push({ type: "finish", choice: CHOICE, reason, ...(this.guarded && { guarded: true }) });
   }
 
   /** A block of a whole answer, as its deltas. */
@@ -189,6 +190,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   /** The first one counts, but for what is behind a `stop`. */
   private stop(word: unknown): void {
     const reason = converseFinish(typeof word === "string" ? word : "");
+    this.guarded ||= isGuarded(word);
     if ((this.reason ?? "stop") === "stop") this.reason = reason;
   }
 

@@ -7,3 +7,6 @@ export const converseFinish = finishReader({
   content_filter: "content_filtered guardrail_intervened",
   no_answer: "malformed_model_output malformed_tool_use",
 });
+
+/** A guardrail put its own words in the place of the model's, which may not have run at all. */
+export const isGuarded = (word: unknown): boolean => word === "guardrail_intervened";

@@ -79,6 +79,7 @@ function add(choice: AnswerChoice, part: Exclude<Part, { type: "usage" | "native
       return;
     case "finish":
       choice.finishReason = part.reason;
+      if (part.guarded === true) choice.guarded = true;
       // An empty text is content "", unless something stands in its place.
       if (choice.content === null && choice.refusal === null && choice.toolCalls.length === 0)
         choice.content = "";

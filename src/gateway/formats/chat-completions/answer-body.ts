@@ -1,12 +1,18 @@
 // The body of a non-streamed completion (specification 2.2, wire.md §2). Printed before settlement, because a caller's
 // key keeps these exact bytes.
 import { wireJson } from "../../../domain/wire-json.ts";
-import type { Answer, AnswerChoice } from "../../../providers/provider.ts";
+import type { Answer, AnswerChoice, FinishReason } from "../../../providers/provider.ts";
 import type { TokenUsage } from "../../../ledger/records.ts";
 import type { AnswerHead, AnswerFigures } from "../format.ts";
 
 /** The id of a completion: the request's digits under another name (wire.md, head). */
 export const completionId = (requestId: string): string => `chatcmpl-${requestId.slice(4)}`;
+
+/** What a call without arguments is given: clients parse them. */
+export const NO_ARGUMENTS = "{}";
+
+/** Whether what was said last may have no end. */
+export const isCut = (reason: FinishReason): boolean => reason === "length" || reason === "content_filter";
 
 /** Prints the whole body. */
 export function printAnswer(head: AnswerHead, answer: Answer, { usage, gateway }: AnswerFigures): string {
@@ -46,18 +52,22 @@ const wireChoice = (choice: AnswerChoice): unknown => ({
     content: choice.content === "" && choice.toolCalls.length > 0 ? null : choice.content,
     refusal: choice.refusal,
     reasoning_content: choice.reasoning || undefined,
-    tool_calls: choice.toolCalls.length > 0 ? choice.toolCalls.map(wireToolCall) : undefined,
+    tool_calls: choice.toolCalls.length > 0 ? wireToolCalls(choice) : undefined,
     annotations: choice.annotations ?? undefined,
   },
   logprobs: choice.logprobs ?? null,
   finish_reason: choice.finishReason,
 });
 
-function wireToolCall(call: AnswerChoice["toolCalls"][number]): unknown {
-  return {
+function wireToolCalls({ toolCalls, finishReason }: AnswerChoice): unknown[] {
+  const cut = isCut(finishReason) ? toolCalls.at(-1) : null;
+  return toolCalls.map((call) => ({
     id: call.id,
     type: "function",
-    function: { name: call.name, arguments: call.arguments === "" ? "{}" : call.arguments },
+    function: {
+      name: call.name,
+      arguments: call.arguments === "" && call !== cut ? NO_ARGUMENTS : call.arguments,
+    },
     ...(call.extraContent ? { extra_content: call.extraContent } : {}),
-  };
+  }));
 }

@@ -6,7 +6,7 @@ import type { Refusal } from "../../../domain/refusals.ts";
 import type { FinishReason } from "../../../providers/provider.ts";
 import { DONE_EVENT, printEvent } from "../../event-stream.ts";
 import type { AnswerHead, AnswerFigures, ShownPart, StreamPrinter } from "../format.ts";
-import { printUsage } from "./answer-body.ts";
+import { isCut, NO_ARGUMENTS, printUsage } from "./answer-body.ts";
 
 /** What tells the chunks of one surface from another's. All of it is JSON text. */
 export interface FrameWords {
@@ -20,12 +20,22 @@ export interface FrameWords {
   finish(choice: number, reason: FinishReason | null): string;
 }
 
+/** Calls of a choice. */
+interface Calls {
+  /** Begun, and without arguments until now. */
+  readonly silent: Set<number>;
+  /** The one that began last. */
+  last: number;
+}
+
 /** Of one stream; `words` tells the surfaces apart, the order is the same for both. */
 export class Frames implements StreamPrinter {
   private readonly requestId: string;
   private readonly head: string;
   private readonly tail: string;
   private events = 0;
+  /** By choice. */
+  private readonly calls = new Map<number, Calls>();
 
   constructor(
     private readonly words: FrameWords,
@@ -47,22 +57,28 @@ export class Frames implements StreamPrinter {
 
   /** One chunk for one part. */
   part(part: ShownPart): string {
+    if (part.type === "tool_call") this.called(part.choice, part.index);
+    else if (part.type === "tool_arguments" && part.text !== "")
+      this.calls.get(part.choice)?.silent.delete(part.index);
     return this.event(`${this.head}${this.words.part(part)}${this.tail}`);
   }
 
   /** A finish that is not the last one of the stream (n > 1). */
   finish(choice: number, reason: FinishReason): string {
-    return this.event(`${this.head}${this.words.finish(choice, reason)}${this.tail}`);
+    const calls = this.wholeCalls(choice, reason);
+    return calls + this.event(`${this.head}${this.words.finish(choice, reason)}${this.tail}`);
   }
 
   /** The last finish with the complete receipt, the usage chunk if asked for, and the terminator. */
   end(choice: number, reason: FinishReason, figures: AnswerFigures): string {
     const { gateway } = figures;
     const usage = printUsage(figures.usage);
+    const calls = this.wholeCalls(choice, reason);
     const finish = `${this.head}${this.words.finish(choice, reason)}]`;
     if (!this.options.includeUsage)
-      return this.event(`${finish},"usage":${usage},"gateway":${gateway}}`) + DONE_EVENT;
+      return calls + this.event(`${finish},"usage":${usage},"gateway":${gateway}}`) + DONE_EVENT;
     return (
+      calls +
       this.event(`${finish},"usage":null,"gateway":${gateway}}`) +
       this.event(`${this.head}],"usage":${usage},"gateway":${gateway}}`) +
       DONE_EVENT
@@ -77,6 +93,23 @@ export class Frames implements StreamPrinter {
   /** A chunk without words for clients that time out between chunks; not numbered, not kept. */
   filler(): string {
     return `data: ${this.head}${this.words.finish(0, null)}${this.tail}\n\n`;
+  }
+
+  private called(choice: number, index: number): void {
+    const calls = this.calls.get(choice) ?? { silent: new Set(), last: index };
+    calls.silent.add(index);
+    calls.last = index;
+    this.calls.set(choice, calls);
+  }
+
+  /** `{}` for each call of this choice that has no arguments, as clients parse them; a last call that was cut stays as it is. */
+  private wholeCalls(choice: number, reason: FinishReason): string {
+    const { silent = [], last } = this.calls.get(choice) ?? {};
+    let frames = "";
+    for (const index of silent)
+      if (!(index === last && isCut(reason)))
+        frames += this.part({ type: "tool_arguments", choice, index, text: NO_ARGUMENTS });
+    return frames;
   }
 
   private event(data: string): string {

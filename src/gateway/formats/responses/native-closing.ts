@@ -3,20 +3,21 @@ import type { JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { EventLine } from "./event-line.ts";
 import type { ItemStatus } from "./output-items.ts";
-import type { NativeItem, NativePiece, NativePieces } from "./native-items.ts";
+import { endedItem, type NativeItem, type NativePiece, type NativePieces } from "./native-items.ts";
 import { wordMember, partDone, printItem, printPlace, TEXT, wordsOf } from "./native-words.ts";
+
+/** The event that says the arguments of a call as a whole. */
+export const ARGUMENTS_DONE = "response.function_call_arguments.done";
 
 /** Ends its parts, and then the item itself, with what was said of it. */
 export function closeItem(one: NativeItem, line: EventLine, status: ItemStatus): string {
   let events = closePieces(one, line);
-  const ended: JsonObject = { ...one.item, ...("status" in one.item && { status }) };
+  const told = { ...one.item, ...("status" in one.item && { status }) };
+  const ended: JsonObject = { ...endedItem(told, one.text, status === "incomplete") };
   const { content, summary } = one;
   if (one.item.type === "message" || content.all.length > 0) ended.content = partsOf(content);
   if (one.item.type === "reasoning") ended.summary = partsOf(summary);
-  if (one.item.type === "function_call") {
-    ended.arguments = one.text;
-    events += closeText(one, line, "response.function_call_arguments.done", "arguments");
-  }
+  if (one.item.type === "function_call") events += closeArguments(one, ended.arguments, line);
   if (one.item.type === "custom_tool_call") {
     ended.input = one.text;
     events += closeText(one, line, "response.custom_tool_call_input.done", "input");
@@ -25,6 +26,18 @@ export function closeItem(one: NativeItem, line: EventLine, status: ItemStatus):
   one.open = false;
   const item = `"output_index":${one.index},"item":${wireJson(ended)}`;
   return events + line.print("response.output_item.done", item);
+}
+
+/** The events that were not sent of a call's arguments, all of which are known now. */
+export function closeArguments(one: NativeItem, whole: unknown, line: EventLine): string {
+  if (one.argued) return "";
+  let events = "";
+  if (one.text === "" && typeof whole === "string" && whole !== "") {
+    one.text = whole;
+    const delta = `${printItem(one)},"delta":${wireJson(whole)}`;
+    events = line.print("response.function_call_arguments.delta", delta);
+  }
+  return events + closeText(one, line, ARGUMENTS_DONE, "arguments");
 }
 
 /** Ends its parts alone. */

@@ -1,6 +1,7 @@
 // The items of an answer whose upstream tells them by itself (surfaces.md §4), and their parts: found by what its events name, under numbers
 // and ids with which every client can place them.
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
+import { NO_ARGUMENTS } from "../chat-completions/answer-body.ts";
 import { itemId } from "./response-object.ts";
 
 /** A part of a message or of a thought. */
@@ -55,6 +56,8 @@ export interface NativeItem {
   readonly summary: NativePieces;
   /** Of a call. */
   text: string;
+  /** The event that says its arguments as a whole has gone out. */
+  argued: boolean;
   open: boolean;
 }
 
@@ -129,6 +132,7 @@ export class NativeItems {
       content: new NativePieces(),
       summary: new NativePieces(),
       text: "",
+      argued: false,
       open: true,
     };
     this.byPlace.set(place, begun);
@@ -163,7 +167,7 @@ export function wholeOutput(output: unknown, requestId: string): JsonObject[] {
   const items = new NativeItems(requestId);
   return objectsIn(output).flatMap((item, place) => {
     if (!isItem(item)) return [];
-    return place < ITEMS_MAX ? [items.begin(place, completeItem(item)).item] : [item];
+    return place < ITEMS_MAX ? [items.begin(place, endedItem(item)).item] : [item];
   });
 }
 
@@ -210,6 +214,18 @@ export function completeItem(item: JsonObject): JsonObject {
       return item;
   }
 }
+
+/**
+ * One that has ended. Clients parse the arguments of a call: of one that was not cut none are `{}`.
+ * `said`: those that came before its end.
+ */
+export function endedItem(told: JsonObject, said: unknown = "", cut = isCut(told)): JsonObject {
+  const item = completeItem(told);
+  if (item.type !== "function_call") return item;
+  return sameMembers(item, { arguments: item.arguments || said || (cut ? "" : NO_ARGUMENTS) });
+}
+
+const isCut = ({ status }: JsonObject): boolean => status === "incomplete" || status === "in_progress";
 
 /** One that begins: what is in it is told by events. */
 export const emptyItem = (item: JsonObject): JsonObject =>

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../domain/read-value.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { NativeEvent } from "../../../providers/provider.ts";
 import { EventLine } from "./event-line.ts";
-import { closeItem, closePieces } from "./native-closing.ts";
+import { ARGUMENTS_DONE, closeArguments, closeItem, closePieces } from "./native-closing.ts";
 import {
   CALLS,
   emptyItem,
@@ -18,6 +18,7 @@ import {
   objectsIn,
   completeItem,
   completePart,
+  endedItem,
   sameMembers,
   toldText,
 } from "./native-items.ts";
@@ -83,6 +84,7 @@ export class NativeOutput {
         if (ends !== undefined) return this.saidWhole(ends, native, line);
         const call = ARGUMENTS.get(event);
         if (call !== undefined) return this.argued(call, native, line);
+        if (event === ARGUMENTS_DONE) return this.arguedWhole(native, line);
         return NAME.test(event) ? this.other(OF_TOOL.exec(event)?.[1] ?? null, native, line) : "";
       }
     }
@@ -114,7 +116,7 @@ export class NativeOutput {
   /** All items, in the order of the output: the upstream's own list where it names the same ones. */
   whole(output?: unknown): JsonObject[] {
     const items = this.items.all();
-    const list = objectsIn(output).map(completeItem);
+    const list = objectsIn(output).map((item, at) => endedItem(item, items[at]?.item.arguments));
     const same =
       Array.isArray(output) &&
       output.length === items.length &&
@@ -142,12 +144,16 @@ export class NativeOutput {
     if (!isItem(item)) return "";
     const opened = this.items.find({ output_index: place, item_id: item.id }, item.type);
     if (opened === null) return this.items.has(place, item) ? "" : this.told(place, item, line);
-    const pieces = closePieces(opened, line);
     const { id, call_id: callId } = opened.item;
-    opened.item = sameMembers(completeItem(item), { id, ...(callId !== undefined && { call_id: callId }) });
+    opened.item = sameMembers(endedItem(item, opened.text), {
+      id,
+      ...(callId !== undefined && { call_id: callId }),
+    });
+    let events = closePieces(opened, line);
+    if (item.type === "function_call") events += closeArguments(opened, opened.item.arguments, line);
     opened.open = false;
     for (const list of [opened.content, opened.summary]) list.forget();
-    return pieces + line.pass(native, { output_index: opened.index, item: opened.item });
+    return events + line.pass(native, { output_index: opened.index, item: opened.item });
   }
 
   /** An item that comes whole: opened, said and closed. */
@@ -162,7 +168,7 @@ export class NativeOutput {
     });
     let events = printAdded(one, line);
     if (CALLS.has(type)) {
-      one.text = toldText(item.arguments ?? item.input);
+      one.text = toldText(endedItem(item).arguments ?? item.input);
       const event = type === "function_call" ? "function_call_arguments" : "custom_tool_call_input";
       events += line.print(`response.${event}.delta`, `${printItem(one)},"delta":${wireJson(one.text)}`);
     }
@@ -248,6 +254,14 @@ export class NativeOutput {
     if (item === null || typeof told.delta !== "string") return "";
     item.text += told.delta;
     return line.pass(native, { output_index: item.index, item_id: item.id });
+  }
+
+  /** Of a call without arguments it waits for the end of the item, which says whether it was cut. */
+  private arguedWhole(native: NativeEvent, line: EventLine): string {
+    const item = this.items.find(native.told, "function_call");
+    if (item !== null && item.text === "" && toldText(native.told.arguments) === "") return "";
+    if (item !== null) item.argued = true;
+    return this.other("function_call", native, line);
   }
 
   /** An event of a tool of the vendor's, or one that is not known: who names an item names one that is open. */
