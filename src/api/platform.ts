@@ -8,8 +8,20 @@ import { supportBundleNow } from "../reporting/support-bundle.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import * as shapes from "./shapes/platform.ts";
-import { quarantineQuery, requestParams, resolveRequestInput } from "./shapes/record-inputs.ts";
-import { auditReportSchema, quarantineSchema, resolvedSchema } from "./shapes/records.ts";
+import {
+  orgQuery,
+  quarantineQuery,
+  requestParams,
+  resolveRequestInput,
+  resumeOrganizationInput,
+} from "./shapes/record-inputs.ts";
+import {
+  auditReportSchema,
+  quarantineSchema,
+  resolvedSchema,
+  resumedOrganizationSchema,
+  stoppedListSchema,
+} from "./shapes/records.ts";
 
 const nothing = z.strictObject({});
 const oneProvider = z.strictObject({ provider: id });
@@ -99,6 +111,29 @@ export const ledgerEndpoints = [
       operator.ledger.resolve({ requestId: request, field: "request" }, decision, caller.actor),
   }),
   endpoint({
+    target: "GET /app/v1/operator/stopped",
+    who: "operate",
+    input: nothing,
+    output: shapes.stoppedOrganizations,
+    run: async (_, { reports, operator }) => {
+      const data = await operator.ledger.stopped();
+      const names = await organizationNames(
+        reports.sql,
+        data.map(({ org }) => org),
+      );
+      return { data: data.map((row) => ({ ...row, org_name: names.get(row.org) ?? null })), next_cursor: null };
+    },
+  }),
+  endpoint({
+    target: "POST /app/v1/operator/stopped/{org}/resume",
+    who: "operate",
+    input: shapes.resumeInput.extend({ org: id }),
+    output: shapes.resumedOrganization,
+    audit: "organization.resume",
+    run: ({ input: { org, reason }, caller }, { operator }) =>
+      operator.ledger.resume(org, reason, caller.actor),
+  }),
+  endpoint({
     target: "GET /admin/v1/ledger/audit",
     who: "operate",
     summary: "Check every invariant of the ledger while traffic runs",
@@ -114,6 +149,24 @@ export const ledgerEndpoints = [
     input: quarantineQuery,
     output: quarantineSchema,
     run: ({ input }, { operator }) => operator.ledger.quarantine(input),
+  }),
+  endpoint({
+    target: "GET /admin/v1/ledger/stopped",
+    who: "operate",
+    summary: "List organizations whose paid calls are refused because their books do not add up",
+    input: nothing,
+    output: stoppedListSchema,
+    run: async (_, { operator }) => ({ data: await operator.ledger.stopped(), next_cursor: null }),
+  }),
+  endpoint({
+    target: "POST /admin/v1/ledger/stopped/{org}/resume",
+    who: "operate",
+    summary: "Let a stopped organization go on: what its entries say up to now is taken as it is",
+    input: resumeOrganizationInput.extend(orgQuery.shape).meta({ id: "ResumeOrganization" }),
+    output: resumedOrganizationSchema,
+    audit: "organization.resume",
+    run: ({ input: { org, reason }, caller }, { operator }) =>
+      operator.ledger.resume(org, reason, caller.actor),
   }),
   endpoint({
     target: "POST /admin/v1/ledger/quarantine/{id}/resolve",

@@ -38,7 +38,9 @@ export const ORGANIZATION_ACTIONS = [
   "order.confirm",
   "order.create",
   "organization.create",
+  "organization.resume",
   "organization.settings",
+  "organization.stop",
   "request.quarantine",
   "request.resolve",
 ] as const;

@@ -132,6 +132,11 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
     happened: "the model is for organizations that have bought credits",
     next: "buy credits once",
   },
+  organization_stopped: {
+    happened:
+      "the organization's credits do not add up with its records, so calls that cost something are refused; running ones end as usual, and nothing is held",
+    next: "ask the operator, who has been told and lets it go on; sending it again does not help until then",
+  },
   idempotency_in_progress: {
     happened: "the first request with this Idempotency-Key still runs, and waiting took too long",
     next: "send the same request again",

@@ -57,6 +57,7 @@ export const REFUSALS = {
   model_not_allowed: row(403, "permission_error"),
   research_entitlement_required: row(403, "permission_error"),
   paid_workspace_required: row(403, "permission_error"),
+  organization_stopped: row(503, "server_error"),
   idempotency_in_progress: retryable(409, "idempotency_error"),
   idempotency_outcome_unknown: row(409, "idempotency_error"),
   idempotency_key_expired: row(409, "idempotency_error"),

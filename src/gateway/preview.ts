@@ -40,6 +40,7 @@ const BINDING: Partial<Record<RefusalCode, string>> = {
   model_not_allowed: "model",
   research_entitlement_required: "entitlement",
   paid_workspace_required: "paid_workspace",
+  organization_stopped: "organization",
   rate_limit_exceeded: "requests",
 };
 

@@ -225,6 +225,13 @@ export type EndedByHand =
   /** Not in quarantine (any more). */
   | { kind: "unknown_request" };
 
+export type ResumeOutcome =
+  | { kind: "resumed" }
+  /** Its paid calls are not refused (any more). */
+  | { kind: "not_stopped" }
+  /** What has to be mended first: a figure of its balance, as it should be and as it is. */
+  | { kind: "broken"; what: string; expected: string; found: string };
+
 // ── The interface ───────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface Ledger {
@@ -297,6 +304,13 @@ export interface Ledger {
 
   /** Checks the invariants of money.md §5 in one snapshot, on a reader of its own, while traffic runs. */
   verify(): Promise<VerificationReport>;
+  /**
+   * Looks at the books now, of these organizations from their first entry on: whoever's do not add up is stopped, whoever's hold
+   * again goes on (money.md §5). Every minute it does so by itself.
+   */
+  checkBooks(suspects: readonly string[]): Promise<void>;
+  /** Lets a stopped organization go on, as an operator decided. */
+  resume(of: { organizationId: string; reason: string }, actor: Actor): Promise<ResumeOutcome>;
   /** Whether the store takes writes right now; `/readyz`. */
   ready(): boolean;
   /** Why it does not, for the log; says nothing while it does. */

@@ -28,6 +28,8 @@ export interface StateFigures {
   };
   /** Null where backups are the database's own affair; 0 where there was none. */
   backupAtMs(): number | null;
+  /** Organizations whose paid calls are refused because their books do not add up. */
+  stopped(): number;
   /** Null until it was looked at. */
   drift(): { amount: NanoUsd; atMs: number } | null;
 }
@@ -85,6 +87,11 @@ export function printState(on: StateFigures): string {
       "tollgate_backup_timestamp_seconds",
       "When db backup last succeeded from this gateway's directory; 0 = never.",
       backupAtMs === null ? [] : [["", backupAtMs / 1000]],
+    ),
+    gauge(
+      "tollgate_stopped_organizations",
+      "Organizations whose paid calls are refused because their books do not add up.",
+      [["", on.stopped()]],
     ),
     gauge(
       "tollgate_ledger_drift_usd",

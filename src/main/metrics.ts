@@ -132,6 +132,7 @@ function stateFigures(
     ready: () => ledger.ready(),
     pulse: () => ledger.pulse(),
     backupAtMs: () => (config.databaseUrl === null ? (lastBackup(config.dataDir)?.atMs ?? 0) : null),
+    stopped: () => ledger.pulse().stopped,
     drift,
   };
 }

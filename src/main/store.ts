@@ -32,6 +32,8 @@ interface OpenOn {
   formats: readonly Format[];
   /** Between two runs of the ledger's upkeep, where that is not its usual. */
   sweepEveryMs?: number;
+  /** Between two looks at the books, where that is not its usual. */
+  booksEveryMs?: number;
   /** The database has another data key by now: this process is to end. */
   keyChanged?: ((error: Error) => void) | undefined;
 }

@@ -1,21 +1,20 @@
-// `ledger audit`, as operators know it: the ledger's invariants (money.md §5) are verified while traffic runs.
+// `ledger audit`, as operators know it: the ledger's invariants (money.md §5) are verified while traffic runs, and whoever's books
+// are found broken, or whole again, is stopped or goes on before it is told.
 import type { AuditReportJson } from "../api/shapes/records.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { brokenBooks } from "../ledger/stops.ts";
+import { printStopped, printViolations } from "./stopped-organizations.ts";
 
-export const ledgerVerification = (ledger: Pick<Ledger, "verify">) => ({
+export const ledgerVerification = (ledger: Pick<Ledger, "verify" | "checkBooks" | "read">) => ({
   async verify(): Promise<AuditReportJson> {
     const report = await ledger.verify();
+    await ledger.checkBooks(brokenBooks(report.violations));
     return {
       ok: report.ok,
       checked: report.checked,
       took_ms: report.tookMs,
-      violations: report.violations.map((violation) => ({
-        invariant: violation.invariant,
-        org: violation.organizationId,
-        request_id: violation.requestId,
-        expected: violation.expected,
-        found: violation.found,
-      })),
+      violations: printViolations(report.violations),
+      stopped: await printStopped(ledger),
     };
   },
 });

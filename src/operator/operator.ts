@@ -28,6 +28,7 @@ import type { PaymentService } from "./payments.ts";
 import type { accounts } from "./people.ts";
 import type { Publisher } from "../releases/publish.ts";
 import { quarantine } from "./quarantine.ts";
+import { stopped } from "./stopped-organizations.ts";
 import { rateLimits } from "./rate-limits.ts";
 import { team } from "./team.ts";
 import { releases, routes } from "./releases.ts";
@@ -76,7 +77,7 @@ export const createOperator = (on: OperatorPorts) => ({
   },
   requests: { ...requests(on), list: listed(on), evidence: (asked: EvidenceAsk) => evidenceOfAny(on, asked) },
   logins: logins(on.ledger),
-  ledger: { ...ledgerVerification(on.ledger), ...quarantine(on.ledger) },
+  ledger: { ...ledgerVerification(on.ledger), ...quarantine(on.ledger), ...stopped(on.ledger) },
   payments: on.payments,
   people: on.people,
   team: team({ ...on, people: () => on.persons() }),

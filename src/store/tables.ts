@@ -190,6 +190,12 @@ export const TABLES = {
     flag: "disabled",
   },
   schema_migration: { text: "name checksum", whole: "version applied_at" },
+  /** Its paid calls are refused while `since` is there. */
+  stopped_organization: {
+    text: "org_id violations base",
+    textOrNull: "resumed_by resumed_reason",
+    wholeOrNull: "since resumed_at",
+  },
   store_state: { whole: "id epoch", bytes: "data_key_check" },
   stream_chunk: { text: "org_id request_id", whole: "seq", bytes: "sealed" },
   topup: {

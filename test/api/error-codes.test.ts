@@ -129,6 +129,16 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
     chat({ model: "base-research-1" }, await gateway.customer({ scope: "research" })),
   paid_workspace_required: async () =>
     chat({ model: "base-preview-v1" }, await gateway.customer({ kind: "grant" })),
+  organization_stopped: async () => {
+    const other = await gateway.customer();
+    const { organizationId } = other;
+    await gateway.tamper("UPDATE org_balance SET available = available + 1 WHERE org_id = ?1", organizationId);
+    await gateway.admin("GET", "/ledger/audit");
+    const reply = await chat({}, other);
+    await gateway.tamper("UPDATE org_balance SET available = available - 1 WHERE org_id = ?1", organizationId);
+    await gateway.admin("GET", "/ledger/audit");
+    return reply;
+  },
   idempotency_in_progress: async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     faulty({ tokens_per_second: 100, completion_tokens: 30 });

@@ -13,6 +13,7 @@ import type { Ledger } from "../../src/ledger/ledger.ts";
 import type { BalanceRecord, RequestRecord } from "../../src/ledger/records.ts";
 import { createLog, type Log } from "../../src/lib/log.ts";
 import { type Running, start } from "../../src/main/gateway.ts";
+import { openStore } from "../../src/main/store.ts";
 import type { Services } from "../../src/main/services.ts";
 import { type Simulator, startSimulator } from "../../src/providers/simulator/server.ts";
 import { parseManifest } from "../../src/releases/manifest.ts";
@@ -50,6 +51,8 @@ export interface GatewayOptions {
   passwords?: Passwords;
   /** Between two polls of a terminal that logs in, where it is not the product's. */
   deviceIntervalMs?: number;
+  /** Between two looks at the books, where it is not the product's minute. */
+  booksEveryMs?: number;
   /** Of no other gateway: for tests of what two of them tell apart. */
   ownDataKey?: boolean;
 }
@@ -144,6 +147,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   config.databaseUrl = database?.url ?? null;
   if (database === null && options.ownDataKey !== true) placeMigratedStore(dataDir);
   options.configure?.(config);
+  const { booksEveryMs } = options;
   const begin = (): Promise<Running> =>
     start(config, {
       ...(options.clock && { clock: options.clock }),
@@ -153,6 +157,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
         ...(options.deviceIntervalMs !== undefined && { deviceIntervalMs: options.deviceIntervalMs }),
       },
       log: options.log ?? createLog("silent"),
+      ...(booksEveryMs !== undefined && {
+        openStore: (configured, on) => openStore(configured, { ...on, booksEveryMs }),
+      }),
     });
   const gateway = new RunningGateway(await begin(), {
     simulator,

@@ -1,6 +1,12 @@
 // The platform as its operators see it: providers, health, the ledger's verification, requests that wait for a decision.
 import { z } from "zod";
-import { auditReportSchema, quarantinedSchema, resolvedSchema } from "./records.ts";
+import {
+  auditReportSchema,
+  quarantinedSchema,
+  resolvedSchema,
+  resumedOrganizationSchema,
+  stoppedOrganizationSchema,
+} from "./records.ts";
 import { route } from "./releases.ts";
 import { doubt } from "./requests.ts";
 import {
@@ -136,3 +142,9 @@ export const quarantine = listOf(quarantinedSchema.extend({ org_name: z.string()
 /** `charge_usd` null releases the whole hold. */
 export const resolveInput = z.strictObject({ charge_usd: usdInput.nullable(), reason: line(500) });
 export const resolvedRequest = resolvedSchema;
+
+export const stoppedOrganizations = listOf(
+  stoppedOrganizationSchema.extend({ org_name: z.string().nullable() }),
+);
+export const resumeInput = z.strictObject({ reason: line(500) });
+export const resumedOrganization = resumedOrganizationSchema;

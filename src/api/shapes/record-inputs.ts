@@ -44,6 +44,10 @@ export const resolveRequestInput = z
   })
   .meta({ id: "ResolveRequest" });
 
+export const resumeOrganizationInput = z
+  .strictObject({ reason: line(500).describe("For the audit log.") })
+  .meta({ id: "ResumeOrganization" });
+
 export const paymentOrderParams = z.strictObject({
   order: z.string().regex(/^ord_[0-9A-Za-z]{1,40}$/, "must be an order's id, ord_…"),
 });

@@ -199,20 +199,34 @@ export const endedLoginSchema = z
   .object({ key: z.string(), name: z.string(), revoked_at: time })
   .meta({ id: "EndedLogin" });
 
+const violation = z.object({
+  invariant: z.string(),
+  org: z.string().nullable(),
+  request_id: z.string().nullable(),
+  expected: z.string(),
+  found: z.string(),
+});
+export const stoppedOrganizationSchema = z
+  .object({
+    org: z.string(),
+    since: time,
+    violations: z.array(violation).describe("What of its books does not add up, 20 at most."),
+  })
+  .meta({ id: "StoppedOrganization" });
+export const stoppedListSchema = wholeListOf(stoppedOrganizationSchema).meta({ id: "StoppedList" });
+export const resumedOrganizationSchema = z
+  .object({ org: z.string(), reason: z.string() })
+  .meta({ id: "ResumedOrganization" });
+
 export const auditReportSchema = z
   .object({
     ok: z.boolean(),
     checked: z.record(z.string(), count).describe("Invariant of money.md → rows checked."),
     took_ms: z.record(z.string(), z.number()).describe("Invariant of money.md → milliseconds that it took."),
-    violations: z.array(
-      z.object({
-        invariant: z.string(),
-        org: z.string().nullable(),
-        request_id: z.string().nullable(),
-        expected: z.string(),
-        found: z.string(),
-      }),
-    ),
+    violations: z.array(violation),
+    stopped: z
+      .array(stoppedOrganizationSchema)
+      .describe("Organizations whose paid calls are refused because their books do not add up."),
   })
   .meta({ id: "AuditReport" });
 
@@ -247,6 +261,9 @@ export type UsageListJson = z.output<typeof usageListSchema>;
 export type PersonJson = z.output<typeof personSchema>;
 export type EndedLoginJson = z.output<typeof endedLoginSchema>;
 export type ResetLinkJson = z.output<typeof resetLinkSchema>;
+export type ViolationJson = z.output<typeof violation>;
+export type StoppedOrganizationJson = z.output<typeof stoppedOrganizationSchema>;
+export type ResumedOrganizationJson = z.output<typeof resumedOrganizationSchema>;
 export type AuditReportJson = z.output<typeof auditReportSchema>;
 export type ErrorJson = z.output<typeof errorSchema>;
 /** One page of records. */

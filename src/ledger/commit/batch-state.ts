@@ -27,6 +27,8 @@ export interface BatchContext {
   /** Both counted from the end of the request. */
   retention: { answerMs: number; claimMs: number; answerBytes: number };
   rateDefaults: RateDefaults;
+  /** Whether its paid calls are refused, because its books do not add up: a look in memory. */
+  isStopped(this: void, organizationId: string): boolean;
 }
 
 /** One batch under decision, made anew for each; `close` ends it. */

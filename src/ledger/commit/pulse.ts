@@ -18,6 +18,8 @@ export interface LedgerPulse {
   sweptAtMs: number | null;
   /** Requests in quarantine, as of then. */
   quarantined: number;
+  /** Organizations whose paid calls are refused because their books do not add up, as of then. */
+  stopped: number;
   /** Of all commits since the start: seconds that they took, operations that they carried, seconds that their first one waited. */
   since: { took: Histogram; carried: Histogram; waited: Histogram };
 }
@@ -34,6 +36,7 @@ export class Pulse {
   private seen = 0;
   private sweptAtMs: number | null = null;
   private quarantined = 0;
+  private stopped = 0;
 
   /** `waitedMs`: how long the first of them had waited for it. */
   committed(operations: number, ms: number, waitedMs: number): void {
@@ -54,11 +57,15 @@ export class Pulse {
     this.quarantined = count;
   }
 
+  foundStopped(count: number): void {
+    this.stopped = count;
+  }
+
   read(waiting: number): LedgerPulse {
     const commits = Math.min(this.seen, KEPT);
-    const { sweptAtMs, quarantined, since } = this;
-    if (commits === 0)
-      return { waiting, commits, operationsPerCommit: null, commitMs: null, sweptAtMs, quarantined, since };
+    const { sweptAtMs, quarantined, stopped, since } = this;
+    const found = { sweptAtMs, quarantined, stopped, since };
+    if (commits === 0) return { waiting, commits, operationsPerCommit: null, commitMs: null, ...found };
     const ms = this.ms.slice(0, commits).toSorted();
     const at = (share: number): number => ms[Math.min(commits - 1, Math.floor(commits * share))] ?? 0;
     const operations = this.operations.subarray(0, commits);
@@ -70,9 +77,7 @@ export class Pulse {
         most: operations.reduce((most, one) => Math.max(most, one), 0),
       },
       commitMs: { p50: at(0.5), p99: at(0.99) },
-      sweptAtMs,
-      quarantined,
-      since,
+      ...found,
     };
   }
 }

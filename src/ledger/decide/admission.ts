@@ -55,7 +55,8 @@ export function decideAdmission(batch: BatchState, admission: AdmissionRequest):
     scopeRefusal(known.key, plan) ?? //                                                                6
     modelRefusal(known.key, plan) ?? //                                                                6
     entitlementRefusal(batch, organizationId, { plan, atMs: postings.atMs }) ?? //                        7
-    paidRefusal(postings, plan); //                                                                       8
+    paidRefusal(postings, plan) ?? //                                                                     8
+    stoppedRefusal(batch, organizationId, plan); //                                                       8
   if (rights !== null) return refused(rights);
   const { maxOutputTokens } = known.key;
   if (maxOutputTokens !== null && plan.outputMaximum > maxOutputTokens)
@@ -151,6 +152,11 @@ function paidRefusal(postings: AccountPostings, plan: AdmissionPlan): Refusal | 
   return plan.requiresPaid && postings.balance.purchased === 0n
     ? refuse.paidWorkspaceRequired(plan.model)
     : null;
+}
+
+/** What can cost nothing moves no money, whatever its books say. */
+function stoppedRefusal(batch: BatchState, organizationId: string, { hold }: AdmissionPlan): Refusal | null {
+  return hold > 0n && batch.context.isStopped(organizationId) ? refuse.organizationStopped() : null;
 }
 
 const tokensOf = ({ promptBound, outputBound }: AdmissionPlan): number => promptBound + outputBound;

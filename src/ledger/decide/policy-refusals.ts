@@ -143,6 +143,13 @@ export const paidWorkspaceRequired = (model: string): Refusal =>
     `The model \`${model}\` is open to paid workspaces. Buy credits once to use it; granted credits do not count.`,
   );
 
+/** 503, step 8 of money.md §7: its books do not add up (§5), and only an operator knows when they will. */
+export const organizationStopped = (): Refusal =>
+  new Refusal(
+    "organization_stopped",
+    "The credits of this organization do not add up with its records, so its calls that cost something are refused until the operator has put them right. Nothing was charged or held; other organizations are not concerned. Ask the operator, who has been told.",
+  );
+
 /** 403, step 10 of money.md §7: of the key's day, week or month, whichever is reached first. */
 export function keyLimitReached({ period, limit, spent, held, resetsAtMs }: LimitedSpan): Refusal {
   const resetsAt = printTime(resetsAtMs);

@@ -25,6 +25,7 @@ export interface CommitPorts {
   dataKey: Uint8Array;
   retention: BatchContext["retention"];
   rates: PostgresRates;
+  isStopped: BatchContext["isStopped"];
   days: Seen;
   /** The number that this process admits under. */
   epoch(): number;
@@ -122,6 +123,7 @@ async function decideBatch(
       epoch: owns ? epoch : null,
       retention,
       rateDefaults: rates.defaults,
+      isStopped: ports.isStopped,
     });
     const requests = rows.requests.values();
     return { decided, changes, writes: writesOf(changes, ports.dataKey), requests };

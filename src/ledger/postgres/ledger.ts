@@ -26,7 +26,7 @@ import type {
   Transactions,
 } from "../ledger.ts";
 import { oneAtATime } from "../verify/one-at-a-time.ts";
-import { verifyPostgres } from "../verify/postgres/verify.ts";
+import { booksOfPostgres, verifyPostgres } from "../verify/postgres/verify.ts";
 import { transactionNumber } from "../transaction-number.ts";
 import { change, type ChangePorts } from "./changes.ts";
 import type { CommitPorts } from "./commit.ts";
@@ -46,6 +46,7 @@ import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
 import { Lines } from "../../lib/lines.ts";
 import { PreviousInstances } from "../previous-instances.ts";
 import { available } from "./available.ts";
+import { BooksWatch } from "../books-watch.ts";
 import { Pulse } from "../commit/pulse.ts";
 import { runOnPostgres } from "../../store/postgres-sql.ts";
 import { neverDispatched, type PrintInterrupted } from "../recovery.ts";
@@ -61,6 +62,8 @@ export interface PostgresLedgerPorts {
   printInterrupted: PrintInterrupted;
   /** Between two runs of the sweeper, milliseconds. */
   sweepEveryMs?: number;
+  /** Between two looks at the books, milliseconds. */
+  booksEveryMs?: number;
   writers?: number;
   jobs?: Jobs;
   /** None where they are left out. */
@@ -102,6 +105,7 @@ class PostgresLedger {
   private transactions = 0;
   private readonly on: Transactions;
   private readonly jobs: Jobs;
+  private readonly books: BooksWatch;
   private readonly upkeep: Upkeep;
 
   private constructor(
@@ -121,6 +125,15 @@ class PostgresLedger {
       read: (work) => available(runOnPostgres(store.pool, work(this.nowMs()))),
       change: (of, work) => change(changing, of, work),
     };
+    this.books = new BooksWatch({
+      on: this.on,
+      look: (books) => available(booksOfPostgres({ url: store.url, books })),
+      leads: () => available(this.lease.leads()),
+      ready: () => this.ready(),
+      pulse: this.pulse,
+      jobs,
+      everyMs: ports.booksEveryMs,
+    });
     this.spool = new Spool(store, {
       epoch: lease.epoch,
       failed: (error) => jobs.failed("ledger_spool", error),
@@ -140,6 +153,7 @@ class PostgresLedger {
       spool: this.spool,
       lease,
       own: this.own,
+      books: this.books,
       pulse: this.pulse,
       jobs,
       printInterrupted: ports.printInterrupted,
@@ -189,6 +203,7 @@ class PostgresLedger {
       verify: oneAtATime(() =>
         available(verifyPostgres({ url: store.url, dataKey: store.dataKey, nowMs: this.nowMs() })),
       ),
+      ...this.books.asked(),
       ready: () => this.ready() && this.keyReader.trouble === null,
       trouble: () =>
         this.writers.trouble ??
@@ -217,6 +232,7 @@ class PostgresLedger {
       own: this.own,
       epoch: () => this.lease.epoch,
       rates: this.rates,
+      isStopped: this.books.isStopped,
       days: this.days,
       retention: {
         answerMs: idempotency.bodyRetentionMs,
@@ -293,7 +309,7 @@ class PostgresLedger {
 
   private async close(): Promise<void> {
     // Together: a sweep may be waiting for a database that is away, which the writers give up on.
-    await Promise.all([this.upkeep.stop(), this.writers.close(), this.keyReader.close()]);
+    await Promise.all([this.upkeep.stop(), this.books.stop(), this.writers.close(), this.keyReader.close()]);
     await this.lease.release().catch(() => {}); // it runs out by itself
     this.previous.end();
   }

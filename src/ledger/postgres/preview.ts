@@ -24,6 +24,7 @@ export async function previewAdmission(
     epoch: ports.epoch(),
     retention,
     rateDefaults: rates.defaults,
+    isStopped: ports.isStopped,
   }).decided;
   if (first?.kind !== "outcome") throw first?.error ?? new Error("a preview was not decided");
   return first.outcome as DecidedAdmission;

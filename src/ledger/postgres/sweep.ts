@@ -24,6 +24,8 @@ export interface SweepPorts {
   resolveOrphans(): Promise<void>;
   /** Sets right how many requests run under a limit. */
   mendLimits(): Promise<unknown>;
+  /** Takes over who is stopped, which another gateway may have found. */
+  readStops(): Promise<void>;
   /** Told when a run has ended. */
   swept(nowMs: number): void;
   everyMs: number;
@@ -58,6 +60,7 @@ export function keepSweeping(ports: SweepPorts): Repeating {
   return jobs.every("ledger_sweep", ports.everyMs, async () => {
     await step("ledger_spool", () => ports.settleSpooled());
     await step("ledger_recovery", () => ports.resolveOrphans());
+    await step("ledger_stops", () => ports.readStops());
     if (runs++ % RUNS_BETWEEN_MENDINGS === 0) await step("ledger_limits", () => ports.mendLimits());
     const more = await step("ledger_retention", () => deleteExpired(on, ports.nowMs()));
     await step("ledger_instances", () => forgetInstances(on));

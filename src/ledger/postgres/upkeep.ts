@@ -6,6 +6,7 @@ import type { Repeating } from "../../lib/every.ts";
 import type { Jobs } from "../../lib/jobs.ts";
 import type { PostgresStore } from "../../store/postgres.ts";
 import { runOnPostgres } from "../../store/postgres-sql.ts";
+import type { BooksWatch } from "../books-watch.ts";
 import type { Pulse } from "../commit/pulse.ts";
 import type { Spool } from "../commit/spool.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
@@ -38,6 +39,8 @@ interface UpkeepPorts {
   lease: Lease;
   /** What this process remembers of its own requests. */
   own: OwnRequests;
+  /** Whose paid calls are refused. */
+  books: BooksWatch;
   pulse: Pulse;
   jobs: Jobs;
   printInterrupted: PrintInterrupted;
@@ -67,14 +70,16 @@ export class Upkeep {
 
   /** Ends what earlier processes left, then keeps doing so. */
   async begin(left: ReturnType<PreviousInstances["left"]>): Promise<void> {
-    const { store, on, jobs, pulse } = this.ports;
+    const { store, on, jobs, pulse, books } = this.ports;
     const { pool } = store;
+    await books.refresh();
     await makeMonths(pool, this.ports.clock.nowMs());
     await this.unlessBroken("ledger_spool", () => this.settleSpooled());
     await evictInstances(pool, "returned");
     await evictGone(pool, left.names);
     left.forget();
     await this.unlessBroken("ledger_recovery", () => this.resolveOrphans());
+    books.begin();
     this.sweeping = keepSweeping({
       jobs,
       on: pool,
@@ -84,6 +89,7 @@ export class Upkeep {
       everyMs: this.ports.everyMs,
       settleSpooled: () => this.settleSpooled(),
       mendLimits: () => mendRunning(on),
+      readStops: () => books.refresh(),
       resolveOrphans: async () => {
         await evictInstances(pool, this.overdue());
         await this.resolveOrphans();

@@ -29,7 +29,7 @@ export class SqliteCommit implements Writer<Operation, Outcome> {
   constructor(
     private readonly store: SqliteStore,
     private readonly clock: Clock,
-    private readonly terms: Pick<BatchContext, "retention" | "rateDefaults">,
+    private readonly terms: Pick<BatchContext, "retention" | "rateDefaults" | "isStopped">,
   ) {
     this.connection = new SqliteConnection(store, terms);
   }

@@ -7,6 +7,7 @@ import { NO_RATE_DEFAULTS, type RateDefaults } from "../../domain/rate-limits.ts
 import type { Clock } from "../../lib/clock.ts";
 import type { SqliteStore } from "../../store/sqlite.ts";
 import { findBalance } from "../balance.ts";
+import { BooksWatch } from "../books-watch.ts";
 import { GroupCommit } from "../commit/group-commit.ts";
 import { decide, type MoneyOperation, type MoneyOutcome } from "../decide/decide.ts";
 import type { DecidedAdmission } from "../decide/admission.ts";
@@ -37,7 +38,7 @@ import { type Jobs, jobsOnStderr } from "../../lib/jobs.ts";
 import type { UnreadableRecord } from "../unreadable.ts";
 import { oneAtATime } from "../verify/one-at-a-time.ts";
 import { SteadyClock } from "../steady-clock.ts";
-import { verifySqlite } from "../verify/sqlite/verify.ts";
+import { booksOfSqlite, verifySqlite } from "../verify/sqlite/verify.ts";
 import { isStoreFailure } from "../../store/sqlite-error.ts";
 import { SqliteCommit } from "./commit.ts";
 import { keepSweeping } from "./sweep.ts";
@@ -49,6 +50,8 @@ export interface SqliteLedgerPorts {
   printInterrupted: PrintInterrupted;
   /** Between two runs of the sweeper, milliseconds. */
   sweepEveryMs?: number;
+  /** Between two looks at the books, milliseconds. */
+  booksEveryMs?: number;
   jobs?: Jobs;
   /** None where they are left out. */
   rateDefaults?: RateDefaults;
@@ -67,11 +70,13 @@ export async function openSqliteLedger({
   idempotency,
   printInterrupted,
   sweepEveryMs = 5_000,
+  booksEveryMs,
   jobs = jobsOnStderr(),
   rateDefaults = NO_RATE_DEFAULTS,
 }: SqliteLedgerPorts): Promise<Ledger> {
   const commit = new SqliteCommit(store, clock, {
     rateDefaults,
+    isStopped: (organizationId) => books.isStopped(organizationId),
     retention: {
       answerMs: idempotency.bodyRetentionMs,
       claimMs: idempotency.bodyRetentionMs + idempotency.tombstoneRetentionMs,
@@ -81,6 +86,16 @@ export async function openSqliteLedger({
   const pulse = new Pulse();
   const batches = groupCommit(commit, { store, pulse, jobs });
   const on = transactions(commit, batches, clock);
+  const books = new BooksWatch({
+    on,
+    look: (asked) => booksOfSqlite({ dataDirectory: store.dataDirectory, books: asked }),
+    leads: () => Promise.resolve(true),
+    ready: () => batches.ready,
+    pulse,
+    jobs,
+    everyMs: booksEveryMs,
+  });
+  await books.refresh();
   const resolveUnowned = resolvingUnowned(
     { commit, batches, on, pulse, jobs },
     { store, clock, printInterrupted },
@@ -103,8 +118,10 @@ export async function openSqliteLedger({
     isStoreFailure: refusedByStore,
     everyMs: sweepEveryMs,
     mendLimits: () => mendRunning(on),
+    readStops: () => books.refresh(),
     resolveLate: () => resolveUnowned(deadlines.nowMs() - LATE_MS),
   });
+  books.begin();
   return {
     checkKey: (credential) => {
       if (!batches.ready) throw overloaded();
@@ -122,12 +139,13 @@ export async function openSqliteLedger({
     verify: oneAtATime(() =>
       verifySqlite({ dataDirectory: store.dataDirectory, dataKey: store.dataKey, nowMs: clock.nowMs() }),
     ),
+    ...books.asked(),
     ready: () => batches.ready,
     trouble: () => batches.trouble ?? "",
     pulse: () => pulse.read(batches.waiting),
     close: async () => {
       // Together: a sweep may be waiting for a store that is away, which the batches give up on.
-      await Promise.all([sweeping.stop(), batches.close()]);
+      await Promise.all([sweeping.stop(), books.stop(), batches.close()]);
     },
   };
 }

@@ -15,6 +15,8 @@ export interface SweepPorts extends StepPorts {
   resolveLate(): Promise<void>;
   /** Sets right how many requests run under a limit. */
   mendLimits(): Promise<unknown>;
+  /** Takes over who is stopped. */
+  readStops(): Promise<void>;
   /** Told when a run has ended. */
   swept(nowMs: number): void;
   everyMs: number;
@@ -40,6 +42,7 @@ export function keepSweeping(ports: SweepPorts): Repeating {
   let runs = 0;
   return ports.jobs.every("ledger_sweep", ports.everyMs, async () => {
     await step("ledger_recovery", () => ports.resolveLate());
+    await step("ledger_stops", () => ports.readStops());
     runs += 1; // the start has mended them
     if (runs % RUNS_BETWEEN_MENDINGS === 0) await step("ledger_limits", () => ports.mendLimits());
     const more = await step("ledger_retention", () => deleteExpired(ports.writer(), ports.nowMs()));

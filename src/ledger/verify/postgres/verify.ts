@@ -1,9 +1,15 @@
 // The verification of a PostgreSQL store, in a thread of its own beside traffic, on one instant of it (money.md §5).
 import { ownThread } from "../../../lib/program.ts";
 import type { VerificationReport } from "../../records.ts";
+import type { BooksReport } from "../books.ts";
 import { askThread } from "../verify-thread.ts";
-import type { PostgresVerification } from "./verify-worker.ts";
+import type { PostgresBooks, PostgresVerification } from "./verify-worker.ts";
+
+const ask = <Report>(question: PostgresVerification | PostgresBooks): Promise<Report> =>
+  askThread(ownThread("src/ledger/verify/postgres/verify-worker.ts"), question);
 
 /** Checks every invariant. Rejects when the store cannot be read. */
-export const verifyPostgres = (question: PostgresVerification): Promise<VerificationReport> =>
-  askThread(ownThread("src/ledger/verify/postgres/verify-worker.ts"), question);
+export const verifyPostgres = (question: PostgresVerification): Promise<VerificationReport> => ask(question);
+
+/** Checks the books alone, from where the look before ended. Rejects as the whole verification does. */
+export const booksOfPostgres = (question: PostgresBooks): Promise<BooksReport> => ask(question);

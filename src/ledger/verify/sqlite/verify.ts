@@ -2,9 +2,15 @@
 // beside traffic and sees one instant (money.md §5).
 import { ownThread } from "../../../lib/program.ts";
 import type { VerificationReport } from "../../records.ts";
+import type { BooksReport } from "../books.ts";
 import { askThread } from "../verify-thread.ts";
-import type { SqliteVerification } from "./verify-worker.ts";
+import type { SqliteBooks, SqliteVerification } from "./verify-worker.ts";
+
+const ask = <Report>(question: SqliteVerification | SqliteBooks): Promise<Report> =>
+  askThread(ownThread("src/ledger/verify/sqlite/verify-worker.ts"), question);
 
 /** Checks every invariant. Rejects when the store cannot be read. */
-export const verifySqlite = (question: SqliteVerification): Promise<VerificationReport> =>
-  askThread(ownThread("src/ledger/verify/sqlite/verify-worker.ts"), question);
+export const verifySqlite = (question: SqliteVerification): Promise<VerificationReport> => ask(question);
+
+/** Checks the books alone, from where the look before ended. Rejects as the whole verification does. */
+export const booksOfSqlite = (question: SqliteBooks): Promise<BooksReport> => ask(question);

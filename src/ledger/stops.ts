@@ -1,0 +1,200 @@
+// Organizations whose books do not add up, as the store remembers them: a stop is of one organization, found again by every gateway
+// and after every start, and ends when its books hold again, or an operator has decided (docs/decisions/0088).
+import { type Actor, byItself } from "../domain/actor.ts";
+import { type NanoUsd, nanoUsd } from "../domain/money.ts";
+import { appendAuditLine } from "../store/audit-log.ts";
+import { ask, numberOf, orNull, type Query, type SqlRow, textOf } from "../store/sql.ts";
+import { lockOrganization } from "./balance.ts";
+import { selected } from "./column-loads.ts";
+import { LOAD } from "./columns.ts";
+import type { Reader, ResumeOutcome, Transactions } from "./ledger.ts";
+import type { VerificationReport } from "./records.ts";
+import { baseOf, openHoldsOf } from "./verify/books.ts";
+import { CHAIN_BEGIN, type ChainBase } from "./verify/chain.ts";
+
+export type Violations = VerificationReport["violations"];
+
+export interface Stop {
+  organizationId: string;
+  /** Null: paid calls go on. */
+  sinceMs: number | null;
+  /** An operator has taken what was before `base` as it is. */
+  accepted: boolean;
+  violations: Violations;
+  /** The place from which its books are checked. */
+  base: ChainBase;
+}
+
+/** A stop that stands. */
+export interface StoppedOrganization extends Stop {
+  sinceMs: number;
+}
+
+/** Invariants of what an organization owns: its balance, its open holds, its chain. Others are of one record, which stops nobody. */
+const OF_ITS_BOOKS = /^I(1|2|3|5|12) /;
+
+/** Organizations whose books a verification of everything found broken. */
+export const brokenBooks = (violations: Violations): string[] => [
+  ...new Set(
+    violations.flatMap(({ invariant, organizationId }) =>
+      OF_ITS_BOOKS.test(invariant) ? (organizationId ?? []) : [],
+    ),
+  ),
+];
+
+/** Who stops and lets go by itself, in the audit log. */
+const WATCH = byItself("ledger_books");
+const COLUMNS = "SELECT org_id, since, violations, base, resumed_at FROM stopped_organization";
+
+/** All that the store remembers. One row that is damaged stands for itself alone: what it cannot say is as strict as can be. */
+export const readStops = (on: Reader): Promise<Stop[]> =>
+  on.read(function* () {
+    return (yield* ask(`${COLUMNS} ORDER BY org_id`)).map(stopOf);
+  });
+
+/** Organizations whose paid calls are refused, by their ids. */
+export const stoppedOrganizations = async (on: Reader): Promise<StoppedOrganization[]> =>
+  (await readStops(on)).filter(stands);
+
+export const stands = (stop: Stop): stop is StoppedOrganization => stop.sinceMs !== null;
+
+/** Stops it, from now on at this gateway and within a few seconds at every other; with its line in the audit log. */
+export const stop = (
+  on: Transactions,
+  { organizationId, violations, base }: Omit<Stop, "sinceMs" | "accepted">,
+): Promise<void> =>
+  on.change({ organizationId, by: WATCH.id }, function* (nowMs) {
+    const [stopped] = yield* ask(
+      `INSERT INTO stopped_organization (org_id, since, violations, base) VALUES (?1, CAST(?2 AS bigint), ?3, ?4)
+       ON CONFLICT (org_id) DO UPDATE SET since = excluded.since, violations = excluded.violations, base = excluded.base
+       WHERE stopped_organization.since IS NULL RETURNING org_id`,
+      [organizationId, nowMs, JSON.stringify(violations), printBase(base)],
+    );
+    if (stopped === undefined) return;
+    const [first] = violations;
+    const note = { actor: WATCH, action: "organization.stop", organizationId, target: organizationId };
+    const after = { invariant: first?.invariant, expected: first?.expected, found: first?.found };
+    yield* appendAuditLine({ ...note, after }, nowMs);
+  });
+
+/** What is broken now, of one that stays stopped. */
+export const stillStopped = (
+  on: Transactions,
+  { organizationId, sinceMs, violations }: StoppedOrganization,
+): Promise<void> =>
+  on.change({ organizationId, by: WATCH.id }, function* () {
+    yield* ask("UPDATE stopped_organization SET violations = ?3 WHERE org_id = ?1 AND since = ?2", [
+      organizationId,
+      sinceMs,
+      JSON.stringify(violations),
+    ]);
+  });
+
+/** Its books hold again. */
+export const letGo = (on: Transactions, { organizationId, sinceMs }: StoppedOrganization): Promise<void> =>
+  on.change({ organizationId, by: WATCH.id }, function* (nowMs) {
+    const [gone] = yield* ask(
+      `UPDATE stopped_organization SET since = NULL, violations = '[]' WHERE org_id = ?1 AND since = ?2 RETURNING org_id`,
+      [organizationId, sinceMs],
+    );
+    if (gone === undefined) return;
+    const note = { actor: WATCH, action: "organization.resume", organizationId, target: organizationId };
+    yield* appendAuditLine({ ...note, after: { reason: "its books hold again" } }, nowMs);
+  });
+
+/**
+ * Lets an organization go on by an operator's decision: what its entries say up to now is taken as it is. Not what can be mended:
+ * its balance has to be that of its open holds and its totals, and to stand at the end of its chain.
+ */
+export const resume = (
+  on: Transactions,
+  { organizationId, reason }: { organizationId: string; reason: string },
+  actor: Actor,
+): Promise<ResumeOutcome> =>
+  on.change({ organizationId, by: actor.id }, function* (nowMs): Query<ResumeOutcome> {
+    yield* lockOrganization(organizationId);
+    const [stopped] = yield* ask(`${COLUMNS} WHERE org_id = ?1 AND since IS NOT NULL`, [organizationId]);
+    if (stopped === undefined) return { kind: "not_stopped" };
+    const [row] = yield* ask(
+      `SELECT ${selected(LOAD.balance, "b")} FROM org_balance b WHERE b.org_id = ?1 AND b.slot = 0`,
+      [organizationId],
+    );
+    if (row === undefined) return { kind: "broken", what: "balance", expected: "a row", found: "none" };
+    const balance = LOAD.balance.named(row);
+    const { available, held, debt, purchased, granted, spent } = balance;
+    const holds = yield* openHoldsOf(organizationId);
+    if (holds !== held) return broken("held", holds, held);
+    const owned = purchased + granted - spent - held + debt;
+    if (owned !== available) return broken("available", owned, available);
+    const [last] = yield* ask(
+      `SELECT version, hash FROM ledger_entry WHERE org_id = ?1 AND slot = 0 ORDER BY version DESC LIMIT 1`,
+      [organizationId],
+    );
+    const head = last === undefined ? "0" : headOf(numberOf(last["version"]), last["hash"] as Uint8Array);
+    const its = balance.version === 0 ? "0" : headOf(balance.version, balance.headHash);
+    if (head !== its) return broken("version and head_hash", head, its);
+    yield* ask(
+      `UPDATE stopped_organization SET since = NULL, violations = '[]', base = ?2,
+         resumed_at = CAST(?3 AS bigint), resumed_by = ?4, resumed_reason = ?5 WHERE org_id = ?1`,
+      [organizationId, printBase(baseOf(balance)), nowMs, actor.id, reason],
+    );
+    const note = { actor, action: "organization.resume", organizationId, target: organizationId };
+    yield* appendAuditLine({ ...note, after: { reason } }, nowMs);
+    return { kind: "resumed" };
+  });
+
+const broken = (what: string, expected: bigint | string, found: bigint | string): ResumeOutcome => ({
+  kind: "broken",
+  what,
+  expected: String(expected),
+  found: String(found),
+});
+
+const headOf = (version: number, hash: Uint8Array): string => `${version} ${Buffer.from(hash).toString("hex")}`;
+
+function stopOf(row: SqlRow): Stop {
+  return {
+    organizationId: textOf(row["org_id"]),
+    sinceMs: orNull(row["since"], numberOf),
+    accepted: row["resumed_at"] !== null,
+    violations: violationsIn(row["violations"]),
+    base: baseIn(row["base"]),
+  };
+}
+
+function violationsIn(printed: unknown): Violations {
+  try {
+    const read: unknown = JSON.parse(textOf(printed));
+    return Array.isArray(read) ? (read as Violations) : [];
+  } catch {
+    return []; // the next look says them anew
+  }
+}
+
+interface PrintedBase {
+  version: number;
+  head: string;
+  available: string;
+  held: string;
+}
+
+const printBase = ({ version, headHash, available, held }: ChainBase): string =>
+  JSON.stringify({
+    version,
+    head: Buffer.from(headHash).toString("hex"),
+    available: String(available),
+    held: String(held),
+  } satisfies PrintedBase);
+
+/** The beginning where it cannot be read: the whole chain is checked. */
+function baseIn(printed: unknown): ChainBase {
+  try {
+    const { version, head, available, held } = JSON.parse(textOf(printed)) as PrintedBase;
+    const headHash = new Uint8Array(Buffer.from(head, "hex"));
+    return { version, headHash, available: usd(available), held: usd(held) };
+  } catch {
+    return CHAIN_BEGIN;
+  }
+}
+
+const usd = (printed: string): NanoUsd => nanoUsd(BigInt(printed));

@@ -1,0 +1,182 @@
+// The books of every organization, so cheaply that it is done every minute: what its balance says against its open holds and against
+// the entries since the last look (I1, I2, I3, I5, I12 of money.md §5). For one snapshot of the store; nothing of the look before is
+// believed that the store does not say, too: a database that went back to an earlier moment is a whole one.
+import { messageOf } from "../../domain/error-message.ts";
+import { sumColumn, sumOf } from "../../store/exact-sum.ts";
+import { ask, type Dialect, numberOf, type Query, type SqlRow, textOf } from "../../store/sql.ts";
+import { selected } from "../column-loads.ts";
+import { ENTRY, LOAD } from "../columns.ts";
+import type { VerificationReport } from "../records.ts";
+import type { BalanceRow, EntryRow } from "../rows.ts";
+import { CHAIN_BEGIN, type ChainBase, ChainVerification } from "./chain.ts";
+import { Findings } from "./findings.ts";
+
+export interface BooksQuestion {
+  /** Where the check of an organization begins, as the look before has left it. */
+  bases: ReadonlyMap<string, ChainBase>;
+  /** Where it must begin: at the place that an operator has accepted, or from which a stop was found. */
+  fixed: ReadonlyMap<string, { base: ChainBase; stopped: boolean }>;
+}
+
+export interface BooksReport {
+  violations: VerificationReport["violations"];
+  /** Of every organization: where the next look begins; of one whose books are broken, where this one did. */
+  bases: Map<string, ChainBase>;
+}
+
+/** Organizations are read so many at a time, and entries. */
+const PAGE = 1000;
+/** Entries of an organization that the first look of a process goes back. Older ones are the whole verification's. */
+const FIRST_LOOK = 100;
+
+/** Checks all of them. */
+export function* checkBooks(question: BooksQuestion): Query<BooksReport> {
+  const findings = new Findings();
+  const bases = new Map<string, ChainBase>();
+  const holds = yield* openHolds();
+  for (let after = ""; ; ) {
+    const page = yield* ask(
+      `SELECT ${selected(LOAD.balance, "b")} FROM org_balance b WHERE b.slot = 0 AND b.org_id > ?1
+       ORDER BY b.org_id LIMIT ${PAGE}`,
+      [after],
+    );
+    for (const row of page) {
+      after = textOf(row["org_id"]);
+      const books = { row, organizationId: after, held: holds.get(after) ?? 0n };
+      bases.set(after, yield* checkOrganization(findings, books, question));
+    }
+    if (page.length < PAGE) return { violations: findings.report().violations, bases };
+  }
+}
+
+/** In the words of each store's index of unfinished requests. */
+const OPEN_HOLDS = (which: string): Record<Dialect, string> => {
+  const held = `SELECT org_id, ${sumColumn("hold", "held")} FROM request WHERE ${which}`;
+  return {
+    sqlite: `${held} state = 'dispatched' GROUP BY org_id`,
+    postgresql: `${held} closed_txn IS NULL AND state IN ('admitted', 'dispatched') GROUP BY org_id`,
+  };
+};
+const ALL_HOLDS = OPEN_HOLDS("");
+const ITS_HOLDS = OPEN_HOLDS("org_id = ?1 AND");
+
+const heldOf = (row: SqlRow | undefined): bigint => sumOf(row, "held");
+
+function* openHolds(): Query<Map<string, bigint>> {
+  const rows = yield* ask(ALL_HOLDS);
+  return new Map(rows.map((row) => [textOf(row["org_id"]), heldOf(row)]));
+}
+
+/** What an organization's unfinished requests hold. */
+export function* openHoldsOf(organizationId: string): Query<bigint> {
+  return heldOf((yield* ask(ITS_HOLDS, [organizationId]))[0]);
+}
+
+interface Books {
+  organizationId: string;
+  /** Of its balance. */
+  row: SqlRow;
+  /** By its unfinished requests. */
+  held: bigint;
+}
+
+/** Where the next look at it begins. */
+function* checkOrganization(
+  findings: Findings,
+  { organizationId, row, held }: Books,
+  question: BooksQuestion,
+): Query<ChainBase> {
+  const own = new Findings();
+  const balance = legible(own, organizationId, () => LOAD.balance.named(row));
+  const base = yield* baseFor(organizationId, question, balance);
+  if (balance !== null) {
+    const chain = new ChainVerification(organizationId, own, base);
+    if (!isAt(balance, base)) yield* addEntries(chain, own, { organizationId, after: base.version });
+    chain.end(balance);
+    own.equal("I3 held = unfinished holds", { organizationId, expected: held, found: balance.held });
+  }
+  const { ok, violations } = own.report();
+  for (const violation of violations) findings.violated(violation.invariant, violation);
+  return ok && balance !== null ? baseOf(balance) : base;
+}
+
+/** Where it begins, as far as the store has that place still; else some entries back. */
+function* baseFor(
+  organizationId: string,
+  { bases, fixed }: BooksQuestion,
+  balance: BalanceRow | null,
+): Query<ChainBase> {
+  const must = fixed.get(organizationId);
+  const first = Math.max(0, (balance?.version ?? 0) - FIRST_LOOK);
+  const left = bases.get(organizationId);
+  const newer = must !== undefined && (must.stopped || must.base.version >= (left?.version ?? first));
+  const base = newer ? must.base : left;
+  if (base !== undefined) {
+    if (base.version === 0 || (balance !== null && isAt(balance, base))) return base;
+    const entry = yield* entryAt(organizationId, base.version);
+    if (entry !== null && same(entry.hash, base.headHash)) return base;
+    if (must?.stopped === true) return CHAIN_BEGIN; // the whole of it, or it might go on unmended
+  }
+  const entry = first === 0 ? null : yield* entryAt(organizationId, first);
+  if (entry === null) return CHAIN_BEGIN;
+  const { version, hash: headHash, availableAfter: available, heldAfter: held } = entry;
+  return { version, headHash, available, held };
+}
+
+const same = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0;
+
+/** Nothing was entered since. */
+const isAt = ({ version, headHash }: BalanceRow, base: ChainBase): boolean =>
+  version === base.version && same(headHash, base.headHash);
+
+/** Null for one that is not there, or cannot be read. */
+function* entryAt(organizationId: string, version: number): Query<EntryRow | null> {
+  const [row] = yield* entriesFrom(organizationId, version, 1);
+  const entry = row && legible(new Findings(), organizationId, () => ENTRY.named(row) as EntryRow);
+  return entry?.version === version ? entry : null;
+}
+
+function* addEntries(
+  chain: ChainVerification,
+  findings: Findings,
+  { organizationId, after }: { organizationId: string; after: number },
+): Query<void> {
+  for (let from = after + 1; ; ) {
+    const page = yield* entriesFrom(organizationId, from, PAGE);
+    for (const row of page) {
+      const entry = legible(findings, organizationId, () => ENTRY.named(row) as EntryRow);
+      if (entry !== null) chain.add(entry);
+      from = numberOf(row["version"]) + 1;
+    }
+    if (page.length < PAGE) return;
+  }
+}
+
+const entriesFrom = (organizationId: string, version: number, limit: number): Query<SqlRow[]> =>
+  ask(
+    `SELECT ${selected(ENTRY, "e")} FROM ledger_entry e WHERE e.org_id = ?1 AND e.slot = 0 AND e.version >= ?2
+     ORDER BY e.version LIMIT ${limit}`,
+    [organizationId, version],
+  );
+
+/** Null where it cannot be read: a violation in itself. */
+function legible<Row>(findings: Findings, organizationId: string, read: () => Row): Row | null {
+  try {
+    return read();
+  } catch (error) {
+    findings.violated("I5 rows are readable", {
+      organizationId,
+      expected: "figures",
+      found: messageOf(error),
+    });
+    return null;
+  }
+}
+
+/** The balance as it stands, as the place from which its chain goes on. */
+export const baseOf = ({ version, headHash, available, held }: BalanceRow): ChainBase => ({
+  version,
+  headHash,
+  available,
+  held,
+});

@@ -1,0 +1,46 @@
+// Organizations whose books do not add up: which they are, what is broken, and how an operator lets one go on (docs/operations.md).
+import type { ResumedOrganizationJson, StoppedOrganizationJson, ViolationJson } from "../api/shapes/records.ts";
+import type { Actor } from "../domain/actor.ts";
+import { OperatorRefusal } from "../domain/operator-refusals.ts";
+import { printTime } from "../domain/print.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { stoppedOrganizations, type Violations } from "../ledger/stops.ts";
+
+type Store = Pick<Ledger, "read" | "resume">;
+
+/** All of them, by their ids. */
+export const printStopped = async (ledger: Pick<Ledger, "read">): Promise<StoppedOrganizationJson[]> =>
+  (await stoppedOrganizations(ledger)).map(({ organizationId, sinceMs, violations }) => ({
+    org: organizationId,
+    since: printTime(sinceMs),
+    violations: printViolations(violations),
+  }));
+
+export const printViolations = (violations: Violations): ViolationJson[] =>
+  violations.map(({ invariant, organizationId, requestId, expected, found }) => ({
+    invariant,
+    org: organizationId,
+    request_id: requestId,
+    expected,
+    found,
+  }));
+
+export const stopped = (ledger: Store) => ({
+  stopped: (): Promise<StoppedOrganizationJson[]> => printStopped(ledger),
+  /** Lets it go on: what its entries say is taken as it is. Throws `OperatorRefusal` while what can be mended is not. */
+  async resume(org: string, reason: string, actor: Actor): Promise<ResumedOrganizationJson> {
+    const outcome = await ledger.resume({ organizationId: org, reason }, actor);
+    switch (outcome.kind) {
+      case "resumed":
+        return { org, reason };
+      case "not_stopped":
+        throw new OperatorRefusal("not_found", `The organization ${org} is not stopped.`, "org");
+      case "broken":
+        throw new OperatorRefusal(
+          "conflict",
+          `The balance of ${org} has to be mended first: ${outcome.what} should be ${outcome.expected} and is ${outcome.found}, nano-USD where it is money. The runbook TollgateOrganizationStopped says how.`,
+          "org",
+        );
+    }
+  },
+});

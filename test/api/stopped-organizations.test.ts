@@ -1,0 +1,183 @@
+// An organization whose books do not add up is stopped, and it alone: its rows are damaged behind the gateway's back while two
+// organizations call. What of it runs is settled, what can cost something is refused before anything is held or sent, and it goes on
+// when its books hold again, or when an operator has decided.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Customer, hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
+import { scrape } from "../support/scrape.ts";
+import { waitFor } from "../support/wait.ts";
+
+interface Stopped {
+  org: string;
+  since: string;
+  violations: { invariant: string; org: string; request_id: string | null; expected: string; found: string }[];
+}
+interface Refused {
+  error: { message: string; type: string; code: string; param: null };
+}
+
+const MORE = "UPDATE org_balance SET available = available + 7000000000 WHERE org_id = ?1";
+const LESS = "UPDATE org_balance SET available = available - 7000000000 WHERE org_id = ?1";
+const EVERY_MS = 150;
+
+describe.each(STORES)("on %s", (store) => {
+  let gateway: TestGateway;
+  let other: Customer;
+  beforeAll(async () => {
+    gateway = await startGateway({ store, booksEveryMs: EVERY_MS });
+    other = await gateway.customer({ usd: "50" });
+  });
+  afterAll(() => gateway.stop());
+
+  const status = async (who: Customer): Promise<number> => (await gateway.chat(who, hello())).status;
+  const stops = async (): Promise<Stopped[]> =>
+    (await gateway.admin<{ data: Stopped[] }>("GET", "/ledger/stopped")).json.data;
+  const untilStopped = (who: Customer): Promise<void> =>
+    waitFor(async () => (await status(who)) === 503, "the stop of its paid calls");
+  const untilServed = (who: Customer): Promise<void> =>
+    waitFor(async () => (await status(who)) === 200, "its paid calls to go on");
+  const looks = (): Promise<void> => Bun.sleep(EVERY_MS * 5);
+  const figure = async (): Promise<number | undefined> =>
+    (await scrape(gateway.url)).samples.find(({ name }) => name === "tollgate_stopped_organizations")?.value;
+
+  test("it is refused before anything is held or sent, what runs is settled, and nobody else notices", async () => {
+    const victim = await gateway.customer({ usd: "20" });
+    const { organizationId } = victim;
+    const keyed = { "idempotency-key": "before-the-damage" };
+    const kept = await gateway.chat(victim, hello(), keyed);
+    gateway.simulator.behave({ behaviour: { tokens_per_second: 60, completion_tokens: 150 }, calls: 1 });
+    const running = gateway.stream(victim, { ...hello(), max_tokens: 150 });
+    await waitFor(async () => (await gateway.balance(victim)).held > 0n, "the stream's hold");
+    const others: number[] = [];
+    let calling = true;
+    const traffic = (async () => {
+      while (calling) others.push(await status(other));
+    })();
+
+    await gateway.tamper(MORE, organizationId);
+    await untilStopped(victim);
+    const sent = (): number => gateway.simulator.bill().length;
+    calling = false;
+    await traffic;
+    const [before, available] = [sent(), (await gateway.balance(victim)).available];
+    const reply = await gateway.chat<Refused>(victim, hello());
+    expect([reply.status, reply.headers.get("x-should-retry"), reply.headers.get("retry-after")]).toEqual([
+      503,
+      "false",
+      null,
+    ]);
+    expect(reply.json.error).toMatchObject({ type: "server_error", code: "organization_stopped", param: null });
+    expect(reply.json.error.message).toContain("Ask the operator");
+    const stream = await gateway.stream(victim, hello());
+    expect([stream.status, JSON.parse(stream.text).error.code]).toEqual([503, "organization_stopped"]);
+    expect(await status(other)).toBe(200);
+    expect(sent()).toBe(before + 1); // the other one's
+    expect((await gateway.balance(victim)).available).toBe(available);
+
+    // What runs ends as it would have; what was kept is given again; what is free is free.
+    const ended = await running;
+    expect(ended.events.done).toBe(true);
+    expect((await gateway.balance(victim)).held).toBe(0n);
+    const id = ended.headers.get("x-request-id") ?? "";
+    expect(await gateway.request(id)).toMatchObject({ state: "settled" });
+    const again = await gateway.chat(victim, hello(), keyed);
+    expect([again.status, again.text]).toEqual([200, kept.text]);
+    for (const path of ["/v1/models", "/v1/credits", `/v1/generation?id=${id}`])
+      expect([path, (await gateway.get(victim, path)).status]).toEqual([path, 200]);
+    const quoted = await fetch(`${gateway.baseUrl}/chat/completions/quote`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${victim.secret}`, "content-type": "application/json" },
+      body: JSON.stringify(hello()),
+    });
+    expect(await quoted.json()).toMatchObject({ admissible: false, binding_limit: "organization" });
+
+    // Told: both numbers, the figure, the audit log.
+    const [stop, ...more] = await stops();
+    expect([more, stop?.org]).toEqual([[], organizationId]);
+    const owned = stop?.violations.find(({ invariant }) => invariant.startsWith("I12 "));
+    expect(BigInt(owned?.found ?? 0) - BigInt(owned?.expected ?? 0)).toBe(7_000_000_000n);
+    expect(await figure()).toBe(1);
+    const audit = await gateway.admin<{ ok: boolean; stopped: Stopped[] }>("GET", "/ledger/audit");
+    expect([audit.json.ok, audit.json.stopped.map(({ org }) => org)]).toEqual([false, [organizationId]]);
+    const lines = (await gateway.rowsOf("audit_log")) as { action: string; org_id: string | null }[];
+    expect(lines.filter(({ action }) => action === "organization.stop").map(({ org_id }) => org_id)).toEqual([
+      organizationId,
+    ]);
+    expect(others.filter((one) => one !== 200)).toEqual([]);
+
+    // It outlives the process: the first call of the next one is refused.
+    await gateway.restart();
+    expect([await status(victim), await status(other)]).toEqual([503, 200]);
+  });
+
+  test("what its calls entered meanwhile is history that nobody can mend: an operator decides, once the balance is right", async () => {
+    const [{ org = "" } = {}] = await stops();
+    const victim = await gateway.key(org);
+    const resume = (): ReturnType<TestGateway["admin"]> =>
+      gateway.admin("POST", `/ledger/stopped/${org}/resume`, { reason: "a row was changed by hand" });
+    const early = await resume();
+    expect([early.status, early.text]).toEqual([409, expect.stringContaining("available should be")]);
+    await gateway.tamper(LESS, org);
+    await looks();
+    expect(await status(victim)).toBe(503); // entries still do not join
+    expect((await resume()).status).toBe(200);
+    await untilServed(victim);
+    expect(await figure()).toBe(0);
+    expect((await resume()).status).toBe(404);
+    // Taken as it is from now on: by the next looks, by the verification of everything, and after a start.
+    await looks();
+    expect(await status(victim)).toBe(200);
+    await gateway.admin("GET", "/ledger/audit");
+    expect(await status(victim)).toBe(200);
+    await gateway.restart();
+    await looks();
+    expect([await status(victim), await stops()]).toEqual([200, []]);
+    // And it is watched still.
+    await gateway.tamper(MORE, org);
+    await untilStopped(victim);
+    await gateway.tamper(LESS, org);
+    await waitFor(async () => (await stops()).length === 0 || (await resume()).status === 200, "it to go on");
+    await untilServed(victim);
+  });
+
+  test.each([
+    ["what is held", "UPDATE org_balance SET held = held + 5 WHERE org_id = ?1", "I3", "held = held - 5"],
+    ["what was spent", "UPDATE org_balance SET spent = spent + 5 WHERE org_id = ?1", "I12", "spent = spent - 5"],
+    ["the head of its chain", "UPDATE org_balance SET version = version + 1 WHERE org_id = ?1", "I5", "version = version - 1"],
+  ])("%s is found, and goes on by itself once it is mended", async (_, damage, invariant, mended) => {
+    const victim = await gateway.customer({ usd: "20" });
+    expect(await status(victim)).toBe(200);
+    await gateway.tamper(damage, victim.organizationId);
+    await waitFor(async () => (await stops()).length === 1, "the stop of its paid calls");
+    const [stop] = await stops();
+    expect(stop?.violations.some((one) => one.invariant.startsWith(`${invariant} `))).toBe(true);
+    expect(await status(victim)).toBe(503);
+    await gateway.tamper(`UPDATE org_balance SET ${mended} WHERE org_id = ?1`, victim.organizationId);
+    await waitFor(async () => (await stops()).length === 0, "it to go on");
+    expect([await status(victim), await status(other)]).toEqual([200, 200]);
+  });
+
+  test("an old entry that was changed is the whole verification's to find; a charge of one request stops nobody", async () => {
+    const victim = await gateway.customer({ usd: "20" });
+    const { organizationId } = victim;
+    const id = (await gateway.chat(victim, hello())).headers.get("x-request-id") ?? "";
+    await looks();
+    await gateway.tamper("UPDATE request SET charge = charge + 1 WHERE request_id = ?1", id);
+    const one = await gateway.admin<{ ok: boolean; stopped: Stopped[] }>("GET", "/ledger/audit");
+    expect([one.json.ok, one.json.stopped, await status(victim)]).toEqual([false, [], 200]);
+    await gateway.tamper("UPDATE request SET charge = charge - 1 WHERE request_id = ?1", id);
+    await looks();
+    if (store === "sqlite") await gateway.tamper("DROP TRIGGER ledger_entry_no_update");
+    const changed = "UPDATE ledger_entry SET at = at + ?2 WHERE org_id = ?1 AND version = 1";
+    const by = (at: string): string => changed.replace("?2", at);
+    await gateway.tamper(by("1"), organizationId);
+    await looks();
+    expect(await status(victim)).toBe(200);
+    const all = await gateway.admin<{ stopped: Stopped[] }>("GET", "/ledger/audit");
+    expect(all.json.stopped.map(({ org }) => org)).toEqual([organizationId]);
+    expect(await status(victim)).toBe(503);
+    await looks(); // each look reads its whole chain
+    expect(await status(victim)).toBe(503);
+    await gateway.tamper(by("-1"), organizationId);
+    await untilServed(victim);
+  });
+});
