@@ -1,13 +1,27 @@
 // Invitations: the two sides of their link, and what an organization and the operators have offered.
 import { z } from "zod";
-import type { Actor } from "../domain/actor.ts";
+import type { Actor, From } from "../domain/actor.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
 import { printTime } from "../domain/print.ts";
+import type { People } from "../people/people.ts";
 import { organizationNamed } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
 import { arrivedAs, printSession } from "./session.ts";
 import { id, orgId } from "./shapes/fields.ts";
 import { inviteOperatorInput } from "./shapes/people.ts";
 import * as shapes from "./shapes/people.ts";
+
+/** The line of somebody who came by an invitation. */
+const joined = (
+  { invitation: { organizationId, role }, person }: Awaited<ReturnType<People["accept"]>>,
+  from: From,
+): AuditNote => ({
+  actor: { id: person.id, ...from },
+  action: "member.join",
+  organizationId,
+  target: person.id,
+  after: { role: organizationId === null ? "operator" : role },
+});
 
 export const invitationsEndpoints = [
   endpoint({
@@ -36,23 +50,20 @@ export const invitationsEndpoints = [
     output: shapes.session,
     audit: "member.join",
     run: async ({ input, caller, exchange }, rooms) => {
-      const { visitor, cookies, requestId } = exchange;
+      const { visitor, requestId } = exchange;
       const account = input.account ?? null;
-      const { invitation, arrival } = await rooms.people.accept(input.token, { account, visitor });
-      cookies.push(...arrival.cookies);
-      const actor: Actor = { id: arrival.person.id, address: visitor.address, requestId };
+      const { invitation, person } = await rooms.people.written(
+        () => rooms.people.accept(input.token, { account, visitor }),
+        (accepted) => joined(accepted, { address: visitor.address, requestId }),
+      );
       // Whoever was an operator before begins anew: no key of those days opens anything again.
-      if (invitation.organizationId === null) await rooms.changes.endManagementKeys(arrival.person.id, actor);
-      await rooms.changes.note({
-        actor,
-        action: "member.join",
-        organizationId: invitation.organizationId,
-        target: arrival.person.id,
-        after: { role: invitation.organizationId === null ? "operator" : invitation.role },
-      });
-      const signedIn =
-        arrival.cookies.length === 0 ? (caller?.signedIn ?? null) : await arrivedAs(rooms, arrival.cookies);
-      return await printSession(rooms, signedIn);
+      const actor: Actor = { id: person.id, address: visitor.address, requestId };
+      if (invitation.organizationId === null) await rooms.changes.endManagementKeys(person.id, actor);
+      if (account === null) return await printSession(rooms, caller?.signedIn ?? null);
+      const { password } = account;
+      const cookies = await rooms.people.arrive({ email: person.email, password }, visitor);
+      exchange.cookies.push(...cookies);
+      return await printSession(rooms, await arrivedAs(rooms, cookies));
     },
   }),
   endpoint({

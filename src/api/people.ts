@@ -73,10 +73,12 @@ export const peopleEndpoints = [
     run: async ({ input, caller: { actor } }, rooms) => {
       const found = (await rooms.people.persons([input.person])).find(({ operator }) => operator);
       if (found === undefined) throw notFound("person");
-      await rooms.people.removeOperator(found.id, actor.id);
+      await rooms.people.written(
+        () => rooms.people.removeOperator(found.id, actor.id),
+        () => ({ actor, action: "operator.remove", organizationId: null, target: found.id }),
+      );
       // What is left of them opens nothing from now on; this is for those who read the list.
       await rooms.changes.endManagementKeys(found.id, actor);
-      await rooms.changes.note({ actor, action: "operator.remove", organizationId: null, target: found.id });
       return DONE;
     },
   }),

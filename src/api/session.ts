@@ -1,6 +1,7 @@
 // Who is signed in, the first account, a person's own profile.
 import { z } from "zod";
 import type { Actor } from "../domain/actor.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
 import { printTime } from "../domain/print.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import type { SignedIn } from "../people/people.ts";
@@ -28,17 +29,24 @@ export const sessionEndpoints = [
     output: shapes.session,
     audit: "person.first",
     run: async ({ input: { token, ...account }, exchange }, rooms) => {
-      const { person, cookies } = await rooms.people.welcome(token, account, exchange.visitor);
-      exchange.cookies.push(...cookies);
       const first = await firstOrganization(rooms.reports.sql);
-      if (first !== null) await rooms.people.join(first, person.id, "owner");
-      await rooms.changes.note({
-        actor: cameInAs(person.id, exchange),
-        action: "person.first",
-        organizationId: first,
-        target: person.id,
-        after: { operator: true },
-      });
+      const person = await rooms.people.written(
+        async () => {
+          const made = await rooms.people.welcome(token, account, exchange.visitor);
+          if (first !== null) await rooms.people.join(first, made.id, "owner");
+          return made;
+        },
+        ({ id: target }) => ({
+          actor: cameInAs(target, exchange),
+          action: "person.first",
+          organizationId: first,
+          target,
+          after: { operator: true },
+        }),
+      );
+      const { password } = account;
+      const cookies = await rooms.people.arrive({ email: person.email, password }, exchange.visitor);
+      exchange.cookies.push(...cookies);
       return await printSession(rooms, await arrivedAs(rooms, cookies));
     },
   }),
@@ -49,10 +57,11 @@ export const sessionEndpoints = [
     output: done,
     audit: "person.password",
     run: async ({ input, exchange }, rooms) => {
-      const { id: target } = await rooms.people.reset(input.token, input.password, exchange.visitor);
-      const actor = cameInAs(target, exchange);
-      await rooms.changes.endLogins(target, actor);
-      await rooms.changes.note({ actor, action: "person.password", organizationId: null, target });
+      const { id } = await rooms.people.written(
+        () => rooms.people.reset(input.token, input.password, exchange.visitor),
+        (person) => passwordChanged(cameInAs(person.id, exchange)),
+      );
+      await rooms.changes.endLogins(id, cameInAs(id, exchange));
       return DONE;
     },
   }),
@@ -72,15 +81,17 @@ export const sessionEndpoints = [
     run: async ({ input, caller: { actor, signedIn } }, rooms) => {
       const name = input.name.trim();
       const { id: target, name: before } = signedIn.person;
-      await rooms.people.rename(target, name);
-      await rooms.changes.note({
-        actor,
-        action: "person.rename",
-        organizationId: null,
-        target,
-        before: { name: before },
-        after: { name },
-      });
+      await rooms.people.written(
+        () => rooms.people.rename(target, name),
+        () => ({
+          actor,
+          action: "person.rename",
+          organizationId: null,
+          target,
+          before: { name: before },
+          after: { name },
+        }),
+      );
       return await printProfile(rooms, { ...signedIn, person: { ...signedIn.person, name } });
     },
   }),
@@ -91,9 +102,11 @@ export const sessionEndpoints = [
     output: done,
     audit: "person.password",
     run: async ({ input, caller: { actor }, exchange }, rooms) => {
-      await rooms.people.changePassword(exchange.visitor, input);
+      await rooms.people.written(
+        () => rooms.people.changePassword(exchange.visitor, input),
+        () => passwordChanged(actor),
+      );
       await rooms.changes.endLogins(actor.id, actor);
-      await rooms.changes.note({ actor, action: "person.password", organizationId: null, target: actor.id });
       return DONE;
     },
   }),
@@ -104,8 +117,11 @@ export const sessionEndpoints = [
     output: done,
     audit: "person.session_end",
     run: async ({ input: { session: target }, caller: { actor } }, rooms) => {
-      if (!(await rooms.people.endSessions(actor.id, { only: target }))) throw notFound("session");
-      await rooms.changes.note({ actor, action: "person.session_end", organizationId: null, target });
+      const ended = await rooms.people.written(
+        () => rooms.people.endSessions(actor.id, { only: target }),
+        (any) => (any ? sessionEnded(actor, target) : null),
+      );
+      if (!ended) throw notFound("session");
       return DONE;
     },
   }),
@@ -116,14 +132,11 @@ export const sessionEndpoints = [
     output: done,
     audit: "person.session_end",
     run: async ({ caller: { actor, signedIn } }, rooms) => {
-      await rooms.people.endSessions(actor.id, { allBut: signedIn.session.id });
+      await rooms.people.written(
+        () => rooms.people.endSessions(actor.id, { allBut: signedIn.session.id }),
+        () => sessionEnded(actor, "others"),
+      );
       await rooms.changes.endLogins(actor.id, actor);
-      await rooms.changes.note({
-        actor,
-        action: "person.session_end",
-        organizationId: null,
-        target: "others",
-      });
       return DONE;
     },
   }),
@@ -134,6 +147,20 @@ const cameInAs = (person: string, { visitor, requestId }: Exchange): Actor => ({
   id: person,
   address: visitor.address,
   requestId,
+});
+
+const passwordChanged = (actor: Actor): AuditNote => ({
+  actor,
+  action: "person.password",
+  organizationId: null,
+  target: actor.id,
+});
+
+const sessionEnded = (actor: Actor, target: string): AuditNote => ({
+  actor,
+  action: "person.session_end",
+  organizationId: null,
+  target,
 });
 
 /** The session behind cookies that are just being set. */

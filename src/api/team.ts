@@ -94,15 +94,17 @@ export const settingsEndpoints = [
         await rooms.changes.renameOrganization(org, { from: before.name, to: name.trim() }, actor);
       if (requireTwoFactor !== undefined) {
         const from = { requireTwoFactor: before.require_two_factor };
-        await rooms.people.setRules(org, { from, to: { requireTwoFactor } });
-        await rooms.changes.note({
-          actor,
-          action: "organization.settings",
-          organizationId: org,
-          target: org,
-          before: { require_two_factor: before.require_two_factor },
-          after: { require_two_factor: requireTwoFactor },
-        });
+        await rooms.people.written(
+          () => rooms.people.setRules(org, { from, to: { requireTwoFactor } }),
+          () => ({
+            actor,
+            action: "organization.settings",
+            organizationId: org,
+            target: org,
+            before: { require_two_factor: before.require_two_factor },
+            after: { require_two_factor: requireTwoFactor },
+          }),
+        );
       }
       return await printSettings(rooms, org);
     },

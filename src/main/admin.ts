@@ -48,20 +48,18 @@ export function adminHandler(on: AdminPorts): Handler {
 }
 
 async function open(on: AdminPorts) {
-  const [{ createAdminApp }, { createOperator }, { accounts }, { auditNotes }] = await Promise.all([
+  const [{ createAdminApp }, { createOperator }, { accounts }] = await Promise.all([
     import("../http/api/admin.ts"),
     import("../operator/operator.ts"),
     import("../operator/people.ts"),
-    import("../registry/audit-notes.ts"),
   ]);
-  const { note } = auditNotes(on.sql, on.clock);
-  const people = accounts({ people: () => on.people(), url: () => on.url(), note });
+  const people = accounts({ people: () => on.people(), url: () => on.url() });
   return createAdminApp({
     uploads: on.uploads,
     doors: { ledger: on.ledger, ...on.managementKeys },
     people: () => on.people(),
     rooms: {
-      operator: createOperator({ ...on, people, persons: () => on.people(), note }),
+      operator: createOperator({ ...on, people, persons: () => on.people() }),
       alerts: on.alertService,
     },
   });

@@ -28,12 +28,12 @@ import { openPeople } from "../people/open.ts";
 import type { People } from "../people/people.ts";
 import type { Passwords } from "../people/sign-in.ts";
 import { sessionSecret } from "../people/store.ts";
-import { auditNotes } from "../registry/audit-notes.ts";
 import { ownerOfManagementKey } from "../registry/management-keys.ts";
 import { findOrganization } from "../registry/organizations.ts";
 import { formerReceiptKeys } from "../registry/receipt-keys.ts";
 import type { Breakers } from "../releases/breakers.ts";
 import type { Health } from "../releases/health.ts";
+import type { PeopleLines } from "./people-lines.ts";
 import type { Publisher } from "../releases/publish.ts";
 import { createReports } from "../reporting/reports.ts";
 import { lastBackup } from "../store/last-backup.ts";
@@ -75,6 +75,7 @@ export interface PeopleRooms {
   /** Failed runs of background work since the start, by job. */
   failedJobs(): ReadonlyMap<string, number>;
   peopleTerms: PeopleTerms;
+  lines: Pick<PeopleLines, "carry" | "openStore">;
 }
 
 /** What this room answers: the dashboard's API, signing in, the two calls of a terminal that logs in. */
@@ -96,7 +97,6 @@ export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Pr
   const { ledger, clock } = rooms;
   const at = { url: config.publicUrl ?? rooms.address(), origins: originsOf(config, rooms.address()) };
   const people = await peopleOf(config, rooms, at);
-  const { note } = auditNotes(rooms.sql, clock);
   const logins = devices({
     sql: rooms.sql,
     clock,
@@ -138,7 +138,7 @@ export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Pr
       completionBytes: config.limits.bodyBytes,
       organizationExists: async (id) => (await findOrganization(ledger, id)) !== null,
     }),
-    auth: authHandler({ people, note, origins: at.origins, uploads: rooms.uploads }),
+    auth: authHandler({ people, origins: at.origins, uploads: rooms.uploads }),
     ...deviceHandlers(logins, rooms.uploads),
     close: async () => {
       await reading.stop();
@@ -149,11 +149,12 @@ export async function openDashboardRooms(config: Config, rooms: PeopleRooms): Pr
 
 const peopleOf = (
   config: Config,
-  { ledger, clock, dataKey, peopleTerms }: PeopleRooms,
+  { ledger, clock, dataKey, peopleTerms, lines }: PeopleRooms,
   { url, origins }: Reached,
 ): Promise<People> =>
   openPeople({
-    place: { dataDir: config.dataDir, databaseUrl: config.databaseUrl },
+    openStore: () => lines.openStore(),
+    carry: () => lines.carry(),
     clock,
     secret: sessionSecret(dataKey),
     url,
@@ -168,9 +169,8 @@ const operatorOf = (
   config: Config,
   rooms: PeopleRooms,
   { people, url }: { people: People; url: string },
-): Operator => {
-  const { note } = auditNotes(rooms.sql, rooms.clock);
-  return createOperator({
+): Operator =>
+  createOperator({
     ledger: rooms.ledger,
     receipts: signerOf(rooms),
     sql: rooms.sql,
@@ -179,13 +179,11 @@ const operatorOf = (
     rateDefaults: rateDefaultsOf(config.limits),
     clock: rooms.clock,
     payments: rooms.paymentService,
-    people: accounts({ people: async () => people, url: () => url, note }),
+    people: accounts({ people: async () => people, url: () => url }),
     persons: async () => people,
-    note,
     sendMail: rooms.sendMail,
     url: () => url,
   });
-};
 
 const signerOf = ({ dataKey, ledger }: PeopleRooms): ReceiptSigner =>
   receiptSigner(dataKey, () => ledger.read(formerReceiptKeys));

@@ -22,6 +22,7 @@ import type { Sql } from "../store/sql.ts";
 import { adminHandler } from "./admin.ts";
 import { completePorts } from "./complete.ts";
 import { dashboardApi } from "./dashboard-api.ts";
+import { type PeopleLines, peopleLines } from "./people-lines.ts";
 import type { PeopleRooms, PeopleTerms } from "./dashboard-rooms.ts";
 import { dashboardAssets } from "./dashboard.ts";
 import type { Phase } from "./drain.ts";
@@ -62,6 +63,7 @@ interface Shared {
   services: Services;
   /** Opened on first use. */
   people(this: void): Promise<People>;
+  lines: PeopleLines;
 }
 
 /** Opens no port. Background work of the rooms begins here, and ends with `stop`. */
@@ -79,8 +81,9 @@ export function openDoors(config: Config, on: DoorsOn): Doors {
   );
   const requestLog = new RequestLog(sql, clock, jobs);
   const { routeTable } = releases;
+  const lines = peopleLines(config, { sql, clock, jobs });
   const services = openServices(config, { sql, dataKey, routeTable, ledger, clock, address, jobs, people });
-  const shared = { limits, requestLog, services, people };
+  const shared = { limits, requestLog, services, people, lines };
   const ports = routePorts(config, on, shared);
   const dashboard = dashboardApi(config, peopleRooms(on, shared, ports));
   const routes = [
@@ -94,6 +97,7 @@ export function openDoors(config: Config, on: DoorsOn): Doors {
     stop: async () => {
       await services.stop();
       await dashboard.stop();
+      await lines.stop();
       await requestLog.stop();
     },
   };
@@ -171,7 +175,11 @@ function routePorts(
 }
 
 /** Of the dashboard's API; `answerOn` and `preview` are those of `/v1`. */
-function peopleRooms(on: DoorsOn, { limits, requestLog, services }: Shared, ports: RoutePorts): PeopleRooms {
+function peopleRooms(
+  on: DoorsOn,
+  { limits, requestLog, services, lines }: Shared,
+  ports: RoutePorts,
+): PeopleRooms {
   const { clock, jobs, releases, peopleTerms, address } = on;
   const { streams, metrics } = on.watching;
   const { ledger, sql, dataKey } = on.store;
@@ -197,6 +205,7 @@ function peopleRooms(on: DoorsOn, { limits, requestLog, services }: Shared, port
     alertService: services.alertService,
     sendMail: services.sendMail,
     peopleTerms,
+    lines,
   };
 }
 

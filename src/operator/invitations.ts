@@ -2,7 +2,6 @@
 import type { z } from "zod";
 import type { InvitationJson, invitationList, MadeInvitationJson } from "../api/shapes/people.ts";
 import type { SendMail } from "../alerts/mail/message.ts";
-import type { AuditNote } from "../domain/audit-note.ts";
 import { linkTo } from "../domain/links.ts";
 import { printTime } from "../domain/print.ts";
 import type { Role } from "../domain/roles.ts";
@@ -17,10 +16,11 @@ import { assertOrganization } from "./organizations.ts";
 import { assertMayGive, type Giver } from "./team.ts";
 
 export interface InvitationsPorts {
-  people(this: void): Promise<Pick<People, "invitations" | "invite" | "persons" | "withdrawInvitation">>;
+  people(
+    this: void,
+  ): Promise<Pick<People, "invitations" | "invite" | "persons" | "withdrawInvitation" | "written">>;
   ledger: Reader;
   sql: Sql;
-  note(this: void, note: AuditNote): Promise<void>;
   /** Null where no mail server is configured. */
   sendMail: SendMail | null;
   /** Where people reach the dashboard, without a slash at the end. */
@@ -42,15 +42,18 @@ export const operatorInvitations = (on: InvitationsPorts) => ({
       await assertOrganization(on.ledger, org);
       assertMayGive(by.standings, [role]);
     }
-    const made = await (await on.people()).invite({ organizationId: org, email, role, invitedBy: by.person });
+    const people = await on.people();
+    const made = await people.written(
+      () => people.invite({ organizationId: org, email, role, invitedBy: by.person }),
+      ({ invitation }) => ({
+        actor: by.actor,
+        action: org === null ? "operator.invite" : "member.invite",
+        organizationId: org,
+        target: invitation.id,
+        after: { email, role: org === null ? "operator" : role },
+      }),
+    );
     const { invitation } = made;
-    await on.note({
-      actor: by.actor,
-      action: org === null ? "operator.invite" : "member.invite",
-      organizationId: org,
-      target: invitation.id,
-      after: { email, role: org === null ? "operator" : role },
-    });
     const link = linkTo("invitation", { url: on.url(), token: made.token });
     return { ...(await printOne(on, invitation)), link, mail: await mailed(on, made) };
   },
@@ -71,10 +74,13 @@ export const operatorInvitations = (on: InvitationsPorts) => ({
     { org, invitation: target }: { org: string | null; invitation: string },
     { actor, person }: Pick<Giver, "actor" | "person">,
   ): Promise<InvitationJson> {
-    const invitation = await (await on.people()).withdrawInvitation(org, target, person);
-    if (invitation === null) throw notFound("invitation");
     const action = org === null ? "operator.uninvite" : "member.uninvite";
-    await on.note({ actor, action, organizationId: org, target });
+    const people = await on.people();
+    const invitation = await people.written(
+      () => people.withdrawInvitation(org, target, person),
+      (withdrawn) => (withdrawn === null ? null : { actor, action, organizationId: org, target }),
+    );
+    if (invitation === null) throw notFound("invitation");
     return await printOne(on, invitation);
   },
 });

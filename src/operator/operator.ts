@@ -5,7 +5,6 @@ import type { SendMail } from "../alerts/mail/message.ts";
 import type { creditList, creditsQuery } from "../api/shapes/credits.ts";
 import type { EvidenceJson } from "../api/shapes/evidence.ts";
 import type { RequestListJson, RequestsQuery } from "../api/shapes/activity.ts";
-import type { AuditNote } from "../domain/audit-note.ts";
 import { readRequest } from "../registry/requests.ts";
 import type { z } from "zod";
 import type { People } from "../people/people.ts";
@@ -50,7 +49,6 @@ export interface OperatorPorts {
   payments: Pick<PaymentService, "orders" | "events" | "confirm">;
   people: ReturnType<typeof accounts>;
   persons(): Promise<People>;
-  note(note: AuditNote): Promise<void>;
   /** Null where no mail server is configured. */
   sendMail: SendMail | null;
   /** Where people reach the dashboard, without a slash at the end. */

@@ -5,15 +5,13 @@ import type { ResetPerson } from "../api/shapes/record-inputs.ts";
 import type { Actor } from "../domain/actor.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import { linkTo } from "../domain/links.ts";
-import type { AuditNote } from "../domain/audit-note.ts";
 import type { People } from "../people/people.ts";
 import { printList, printTime } from "../domain/print.ts";
 
 export interface AccountsPorts {
-  people(): Promise<Pick<People, "everybody" | "personNamed" | "removeTwoFactor" | "resetToken">>;
+  people(): Promise<Pick<People, "everybody" | "personNamed" | "removeTwoFactor" | "resetToken" | "written">>;
   /** Where people reach the dashboard, without a slash at the end. */
   url(): string;
-  note(note: AuditNote): Promise<void>;
 }
 
 export const accounts = (on: AccountsPorts) => ({
@@ -34,11 +32,17 @@ export const accounts = (on: AccountsPorts) => ({
   async reset({ person: wanted, two_factor }: ResetPerson, actor: Actor): Promise<ResetLinkJson> {
     const people = await on.people();
     const found = await people.personNamed(wanted);
-    const made = found === null ? null : await people.resetToken(found.id, actor.id);
-    if (found === null || made === null) throw notFound("person");
-    if (two_factor) await people.removeTwoFactor(found.id);
+    if (found === null) throw notFound("person");
     const after = { two_factor_removed: two_factor };
-    await on.note({ actor, action: "person.reset", organizationId: null, target: found.id, after });
+    const made = await people.written(
+      async () => {
+        const link = await people.resetToken(found.id, actor.id);
+        if (link === null) throw notFound("person");
+        if (two_factor) await people.removeTwoFactor(found.id);
+        return link;
+      },
+      () => ({ actor, action: "person.reset", organizationId: null, target: found.id, after }),
+    );
     const link = linkTo("reset", { url: on.url(), token: made.token });
     return { email: found.email, link, expires_at: printTime(made.expiresAtMs) };
   },

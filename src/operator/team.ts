@@ -3,7 +3,6 @@
 import type { z } from "zod";
 import type { MemberJson, memberList, peopleQuery } from "../api/shapes/people.ts";
 import type { Actor } from "../domain/actor.ts";
-import type { AuditNote } from "../domain/audit-note.ts";
 import { formatUsd, ZERO_USD } from "../domain/money.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { printTime } from "../domain/print.ts";
@@ -24,12 +23,14 @@ export interface TeamPorts {
   people(
     this: void,
   ): Promise<
-    Pick<People, "changeRole" | "membersAfter" | "membership" | "ownerCount" | "persons" | "remove">
+    Pick<
+      People,
+      "changeRole" | "membersAfter" | "membership" | "ownerCount" | "persons" | "remove" | "written"
+    >
   >;
   ledger: Reader;
   sql: Sql;
   clock: Clock;
-  note(note: AuditNote): Promise<void>;
 }
 
 /** Whose call it is, and by which standings: a person or the installation, under whichever hat (decision 18). */
@@ -49,7 +50,7 @@ type MembersAsk = z.output<typeof peopleQuery> & { org: string };
 
 /** Who joined last first. `you`: whoever asks. Changes nothing, and needs nothing that changes. */
 export async function listMembers(
-  on: Omit<TeamPorts, "note">,
+  on: TeamPorts,
   { org, search = "", ...asked }: MembersAsk,
   you: string,
 ): Promise<z.output<typeof memberList>> {
@@ -77,15 +78,18 @@ export const team = (on: TeamPorts) => ({
     if (version !== undefined) checkVersion(version, versionOf("member", before));
     if (before.role !== role) {
       const change = { from: before.role, to: role, by: person };
-      await (await on.people()).changeRole({ organizationId: org, personId: member }, change);
-      await on.note({
-        actor,
-        action: "member.role",
-        organizationId: org,
-        target: member,
-        before: { role: before.role },
-        after: { role },
-      });
+      const people = await on.people();
+      await people.written(
+        () => people.changeRole({ organizationId: org, personId: member }, change),
+        () => ({
+          actor,
+          action: "member.role",
+          organizationId: org,
+          target: member,
+          before: { role: before.role },
+          after: { role },
+        }),
+      );
     }
     const [row] = await printMembers(on, { org, you: person }, [await memberOf(on, org, member)]);
     if (row === undefined) throw notFound("member");
@@ -140,12 +144,15 @@ async function end(
     action,
   }: MemberAsk & { role: Role; by: string; actor: Actor; action: "member.remove" | "member.leave" },
 ): Promise<void> {
-  await (await on.people()).remove({ organizationId: org, personId: member }, { from: role, by });
-  await on.note({ actor, action, organizationId: org, target: member, before: { role } });
+  const people = await on.people();
+  await people.written(
+    () => people.remove({ organizationId: org, personId: member }, { from: role, by }),
+    () => ({ actor, action, organizationId: org, target: member, before: { role } }),
+  );
 }
 
 async function printMembers(
-  on: Omit<TeamPorts, "note">,
+  on: TeamPorts,
   { org, you }: { org: string; you: string },
   memberships: readonly Membership[],
 ): Promise<MemberJson[]> {

@@ -36,9 +36,12 @@ export function trustedHeaders({ headers, address }: Visitor): Headers {
 /** How the library calls it, beside companies. */
 const PASSWORD = "credential";
 
+/** What is kept of a password. A tenth of a second of a processor: made before the change that it belongs to begins. */
+export const kept = (on: SignIn, password: string): Promise<string> => on.context.password.hash(password);
+
 /**
- * Makes an account with a password. `proven`: its address is its person's, for all that is known. Throws when the address has
- * one; `field`: what of the call says which address.
+ * Makes an account, inside of a transaction. `password`: what is kept of it; `proven`: its address is its person's, for all that
+ * is known. Throws when the address has one; `field`: what of the call says which address.
  */
 export async function createAccount(
   on: SignIn,
@@ -46,10 +49,9 @@ export async function createAccount(
   field: "account" | "email",
 ): Promise<Person> {
   const email = account.email.toLowerCase();
-  const taken = (): OperatorRefusal =>
-    new OperatorRefusal("conflict", "This address has an account. Sign in with it.", field);
-  if ((await on.internal.findUserByEmail(email)) !== null) throw taken();
-  const password = await on.context.password.hash(account.password);
+  const { password } = account;
+  if ((await on.internal.findUserByEmail(email)) !== null)
+    throw new OperatorRefusal("conflict", "This address has an account. Sign in with it.", field);
   const user = await on.internal.createUser<{ operator: boolean }>(
     { name: account.name.trim(), email, emailVerified: account.proven, operator: account.operator },
     { method: "email-password" } as never,
@@ -60,15 +62,6 @@ export async function createAccount(
     accountId: user.id,
     password,
   } as Parameters<SignIn["internal"]["linkAccount"]>[0]);
-  if (!account.proven && (await on.internal.findUserById(user.id))?.emailVerified !== false) {
-    // Its person came meanwhile, by their company (`proven-address.ts`).
-    const where = [{ field: "userId", value: user.id }];
-    await on.records.deleteMany({
-      model: "account",
-      where: [...where, { field: "providerId", value: PASSWORD }],
-    });
-    throw taken();
-  }
   return personOf(user as unknown as UserRow);
 }
 

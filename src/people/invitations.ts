@@ -26,8 +26,6 @@ type Kept = Pick<People, "invitations" | "withdrawInvitation"> & {
   open(token: string): Promise<Invitation>;
   /** True for the one caller whose acceptance counts, while who sent it may still give its role. */
   close(token: string): Promise<boolean>;
-  /** For the one caller who closed it and could not come in. */
-  reopen(token: string): Promise<void>;
 };
 
 /** Of the open invitations of an address every one that has a newer one beside it, of somebody who could have made both. */
@@ -115,8 +113,6 @@ export function invitations({ records, store }: Ports): Kept {
       return invitation;
     },
     close: async (token) => (await store.change(TAKEN, tokenDigest(token), Date.now())) === 1,
-    reopen: async (token) =>
-      void (await store.change("UPDATE invitation SET state = 'open' WHERE digest = ?1", tokenDigest(token))),
   };
 }
 

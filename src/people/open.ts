@@ -1,11 +1,11 @@
 // People, put together: the sign-in library with its store, memberships, invitations, the first-run link.
 import { DAY_MS } from "../domain/durations.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
-import type { Arrival, Invitation, NewAccount, People, Visitor } from "./people.ts";
+import type { Invitation, NewAccount, People, Person, Visitor } from "./people.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
 import { networkOf } from "../lib/networks.ts";
-import { accountPages, createAccount, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
+import { accountPages, createAccount, kept, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
 import { answers } from "./answers.ts";
 import { refusingWhileAway } from "./away.ts";
 import { handleAuth } from "./door.ts";
@@ -21,19 +21,24 @@ import { INSTALLATION } from "../domain/actor.ts";
 import { addressProven } from "./proven-address.ts";
 import { openSignIn, passkeyHost, type SignIn, type SignInOptions } from "./sign-in.ts";
 import { ToldToWait } from "./told-to-wait.ts";
-import { openPeopleStore, type PeoplePlace, type PeopleStore } from "./store.ts";
+import type { Outbox } from "./outbox.ts";
+import type { PeopleStore } from "./store.ts";
+import type { Transactions } from "./transactions.ts";
+import { written } from "./written.ts";
 import { toldAway } from "../store/postgres-error.ts";
 import { Windows } from "../limits/window.ts";
 
 export interface PeopleOptions extends Omit<SignInOptions, "store"> {
-  place: PeoplePlace;
+  openStore(this: void): Promise<PeopleStore>;
+  /** Carries the lines that wait in the people's file into the audit log. Where that fails they wait on. */
+  carry(this: void, outbox: Outbox): Promise<void>;
   /** A person, or the installation; null for one that opens nothing. */
   ownerOfManagementKey(id: string): Promise<string | null>;
 }
 
 /** Rejects, with its store closed again, where people cannot be opened; as `overloaded` where their database is away. */
 export async function openPeople(options: PeopleOptions): Promise<People> {
-  const store = await openPeopleStore(options.place);
+  const store = await options.openStore();
   try {
     return await peopleOn(store, options);
   } catch (error) {
@@ -44,6 +49,7 @@ export async function openPeople(options: PeopleOptions): Promise<People> {
 
 async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<People> {
   const { clock, secret, url, origins, oidc, signInsPerMinute, passwords } = options;
+  const { transactions } = store;
   const on = await openSignIn({ store, secret, url, origins, oidc, signInsPerMinute, clock, passwords });
   const sessions = sessionKeeping(on);
   const throttle = new Windows({ most: signInsPerMinute, windowMs: 60_000, kept: 10_000 });
@@ -56,9 +62,10 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
     const signedIn = await sessionOf(on, visitor);
     if (signedIn !== null) countTry(`session ${signedIn.session.id}`, "with this sign-in");
   };
-  const kept = invitations({ records: on.records, store });
+  const offers = invitations({ records: on.records, store });
   const members = memberships({ records: on.records, store }, endAll);
   const people: People = {
+    ...written({ store, clock, carry: options.carry }),
     ...sessions,
     ...persons(on),
     ...accountPages(store, persons(on)),
@@ -68,16 +75,20 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
     ...usageViews(on),
     ...answers(on, clock),
     async invite(invitation) {
-      const made = await kept.invite(invitation);
+      const made = await transactions.together(() => offers.invite(invitation));
       return { ...made, mailedToken: mailedToken(secret, made.token) };
     },
-    invitations: kept.invitations,
-    withdrawInvitation: kept.withdrawInvitation,
+    invitations: offers.invitations,
+    withdrawInvitation: offers.withdrawInvitation,
+    changeRole: (member, change) => transactions.together(() => members.changeRole(member, change)),
+    remove: (member, change) => transactions.together(() => members.remove(member, change)),
     handle: (request, visitor, requestId) =>
-      handleAuth(on, request, { visitor, requestId, slowDown: slowGuesses, toldToWait }),
+      transactions.together(() =>
+        handleAuth(on, request, { visitor, requestId, slowDown: slowGuesses, toldToWait }),
+      ),
     async changePassword(visitor, change) {
       await slowGuesses(visitor);
-      await sessions.changePassword(visitor, change);
+      await transactions.together(() => sessions.changePassword(visitor, change));
     },
     ways: () => ({
       password: true,
@@ -85,30 +96,18 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
       oidc: oidc.map(({ id, name }) => ({ id, name })),
     }),
     sessionOf: (visitor) => sessionOf(on, visitor),
-    welcome: welcome(on, { secret, clock, slowDown }),
+    welcome: welcome(on, { secret, clock, slowDown, transactions }),
+    arrive: (account, visitor) => transactions.together(() => signInWith(on, account, visitor)),
     async invitation(given) {
-      const invitation = await kept.open(readInvitationToken(secret, given).token);
+      const invitation = await offers.open(readInvitationToken(secret, given).token);
       return { invitation, hasAccount: (await on.internal.findUserByEmail(invitation.email)) !== null };
     },
-    async accept(given, { account, visitor }) {
-      slowDown(visitor);
-      const { token, mailed } = readInvitationToken(secret, given);
-      const invitation = await kept.open(token);
-      const arrival = await arrive(on, { account, visitor, invitation, mailed }, { kept, members, token });
-      const { organizationId, role } = invitation;
-      try {
-        if (organizationId === null) await on.internal.updateUser(arrival.person.id, { operator: true });
-        else await members.join(organizationId, arrival.person.id, role);
-      } catch (error) {
-        if (!(error instanceof OperatorRefusal)) await kept.reopen(token);
-        throw error;
-      }
-      return { invitation: { ...invitation, state: "accepted" }, arrival };
-    },
+    accept: accept(on, { secret, slowDown, transactions, offers, members }),
     ...resets(on, {
       endAll,
       addressProven: (personId) => addressProven(store, personId),
       slowDown,
+      begin: () => transactions.begin(),
       ownerOfManagementKey: (id) => options.ownerOfManagementKey(id),
     }),
     close: () => store.close(),
@@ -116,75 +115,86 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
   return refusingWhileAway(people, store);
 }
 
-interface Taking {
-  kept: Pick<ReturnType<typeof invitations>, "close" | "reopen">;
-  members: Pick<People, "membership">;
-  token: string;
+interface AcceptOn {
+  secret: string;
+  slowDown(this: void, visitor: Visitor): void;
+  transactions: Transactions;
+  offers: Pick<ReturnType<typeof invitations>, "close" | "open">;
+  members: Pick<People, "join" | "membership">;
 }
 
 /** Accepts as who is signed in with the invited address, or makes the account. */
-async function arrive(
-  on: SignIn,
-  by: {
-    account: { name: string; password: string } | null;
-    visitor: Visitor;
-    invitation: Invitation;
-    mailed: boolean;
-  },
-  { kept, members, token }: Taking,
-): Promise<Arrival> {
-  const { account, visitor, invitation, mailed } = by;
-  const { email, organizationId } = invitation;
+function accept(on: SignIn, by: AcceptOn): People["accept"] {
+  return async (given, { account, visitor }) => {
+    by.slowDown(visitor);
+    const { token, mailed } = readInvitationToken(by.secret, given);
+    const invitation = await by.offers.open(token);
+    const { email, organizationId, role } = invitation;
+    if (account !== null && (await on.internal.findUserByEmail(email)) !== null)
+      throw new OperatorRefusal(
+        "conflict",
+        `${email} has an account. Sign in with it, then accept.`,
+        "account",
+      );
+    const signedIn = account === null ? await signedInAs(on, visitor, email) : null;
+    const password = account === null ? "" : await kept(on, account.password);
+    const person = await by.transactions.together(async () => {
+      const member =
+        organizationId === null || signedIn === null
+          ? null
+          : await by.members.membership(organizationId, signedIn.id);
+      if (member !== null) throw alreadyMember(member.role, "token");
+      if (!(await by.offers.close(token))) throw notOpen();
+      const comes = signedIn ?? (await newcomer(on, { name: account?.name ?? "", password, invitation, mailed }));
+      if (organizationId === null) await on.internal.updateUser(comes.id, { operator: true });
+      else await by.members.join(organizationId, comes.id, role);
+      return comes;
+    });
+    return { invitation: { ...invitation, state: "accepted" }, person };
+  };
+}
+
+async function signedInAs(on: SignIn, visitor: Visitor, email: string): Promise<Person> {
   const signedIn = await sessionOf(on, visitor);
-  if (account === null) {
-    if (signedIn?.person.email !== email)
-      throw new OperatorRefusal("not_signed_in", `Sign in as ${email} to accept this invitation.`, "token");
-    const { person } = signedIn;
-    const member = organizationId === null ? null : await members.membership(organizationId, person.id);
-    if (member !== null) throw alreadyMember(member.role, "token");
-    if (!(await kept.close(token))) throw notOpen();
-    return { person, cookies: [] };
-  }
-  if ((await on.internal.findUserByEmail(email)) !== null)
-    throw new OperatorRefusal(
-      "conflict",
-      `${email} has an account. Sign in with it, then accept.`,
-      "account",
-    );
-  if (!(await kept.close(token))) throw notOpen();
-  try {
-    const [inviter] = await persons(on).persons([invitation.invitedBy]);
-    // Who invites sees a link, too; only of an operator it is known that they pass it on.
-    const proven = mailed || inviter?.operator === true || invitation.invitedBy === INSTALLATION;
-    const person = await createAccount(on, { ...account, email, operator: false, proven }, "account");
-    return { person, cookies: await signInWith(on, { email, password: account.password }, visitor) };
-  } catch (error) {
-    // Of an account that could not be made, the link is as good as before.
-    await kept.reopen(token);
-    throw error;
-  }
+  if (signedIn?.person.email === email) return signedIn.person;
+  throw new OperatorRefusal("not_signed_in", `Sign in as ${email} to accept this invitation.`, "token");
+}
+
+/** `password`: what is kept of it; `mailed`: they came by the link of the invitation's mail. */
+async function newcomer(
+  on: SignIn,
+  {
+    name,
+    password,
+    invitation: { email, invitedBy },
+    mailed,
+  }: { name: string; password: string; invitation: Invitation; mailed: boolean },
+): Promise<Person> {
+  const [inviter] = await persons(on).persons([invitedBy]);
+  // Who invites sees a link, too; only of an operator it is known that they pass it on.
+  const proven = mailed || inviter?.operator === true || invitedBy === INSTALLATION;
+  return await createAccount(on, { name, email, password, operator: false, proven }, "account");
 }
 
 interface WelcomeOn {
   secret: string;
   clock: Clock;
   slowDown(this: void, visitor: Visitor): void;
+  transactions: Transactions;
 }
 
-function welcome(on: SignIn, { secret, clock, slowDown }: WelcomeOn): People["welcome"] {
+function welcome(on: SignIn, { secret, clock, slowDown, transactions }: WelcomeOn): People["welcome"] {
   const anybody = async (): Promise<boolean> => (await on.records.count({ model: "user" })) > 0;
   return async (token, account: NewAccount, visitor) => {
     slowDown(visitor);
     if (!isFirstRunToken(token, secret, clock.nowMs()) || (await anybody())) throw usedLink();
-    // Of all who come with a link, to whatever worker, one makes the first account.
-    if (!(await reserveFirst(on))) throw usedLink();
-    try {
-      const person = await createAccount(on, { ...account, operator: true, proven: true }, "email");
-      return { person, cookies: await signInWith(on, account, visitor) };
-    } catch (error) {
-      if (!(await anybody())) await on.internal.deleteVerificationByIdentifier(FIRST_ACCOUNT);
-      throw error;
-    }
+    const password = await kept(on, account.password);
+    return await transactions.together(async () => {
+      await transactions.begin();
+      // Of all who come with a link, to whatever worker, one makes the first account.
+      if (!(await reserveFirst(on))) throw usedLink();
+      return await createAccount(on, { ...account, password, operator: true, proven: true }, "email");
+    });
   };
 }
 

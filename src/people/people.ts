@@ -1,5 +1,6 @@
 // People as one port: who is signed in, who belongs where, who was invited. `open.ts` keeps them; the dashboard's API
 // asks. Every method that changes something throws `Refusal` or `OperatorRefusal` and has changed nothing then.
+import type { AuditNote } from "../domain/audit-note.ts";
 import type { Role } from "../domain/roles.ts";
 
 /** An account. `operator` is a role over the whole installation, beside those in organizations. */
@@ -69,12 +70,6 @@ export interface Visitor {
   address: string | null;
 }
 
-/** Somebody who was just signed in: cookies for the answer. */
-export interface Arrival {
-  person: Person;
-  cookies: string[];
-}
-
 export interface NewAccount {
   name: string;
   email: string;
@@ -96,6 +91,14 @@ export interface MadeInvitation {
 }
 
 export interface People {
+  /**
+   * A change, by the methods below, with its line in the audit log; null where there is none to write. Both are there
+   * afterwards or, when either throws, neither; once it resolves the line can be read. Inside of another one it is a part of that.
+   */
+  written<T>(
+    change: () => Promise<T>,
+    line: (made: T) => AuditNote | null | Promise<AuditNote | null>,
+  ): Promise<T>;
   /** Everything below `/auth`. */
   handle(request: Request, visitor: Visitor, requestId: string): Promise<Response>;
   ways(): { password: boolean; passkey: boolean; oidc: { id: string; name: string }[] };
@@ -112,7 +115,9 @@ export interface People {
   accountsAfter(asked: { after: string; search: string; most: number }): Promise<Person[]>;
 
   /** The first account, by the one-time link of the start banner: an operator. */
-  welcome(token: string, account: NewAccount, visitor: Visitor): Promise<Arrival>;
+  welcome(token: string, account: NewAccount, visitor: Visitor): Promise<Person>;
+  /** Signs in whoever has just made an account with this password: cookies for the answer. */
+  arrive(account: Pick<NewAccount, "email" | "password">, visitor: Visitor): Promise<string[]>;
 
   /** All there are of them, whoever looked last first. */
   memberships(
@@ -159,7 +164,7 @@ export interface People {
   accept(
     token: string,
     as: { account: { name: string; password: string } | null; visitor: Visitor },
-  ): Promise<{ invitation: Invitation; arrival: Arrival }>;
+  ): Promise<{ invitation: Invitation; person: Person }>;
 
   /** A token for a new password, once, within an hour, while `maker` is an operator; null when there is no such person. */
   resetToken(personId: string, maker: string): Promise<{ token: string; expiresAtMs: number } | null>;

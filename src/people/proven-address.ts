@@ -20,7 +20,5 @@ const PROVE = `UPDATE "user" SET "emailVerified" = TRUE WHERE id = ?1 AND "email
 
 /** The person has proven the address: of an account where nobody had, password, passkeys, second factor and sessions end. */
 export async function addressProven(store: Pick<PeopleStore, "change">, personId: string): Promise<void> {
-  for (const statement of LEFT_BEHIND) await store.change(statement, personId);
-  // Once more behind it: an account that is just being made looks whether it is proven once it has its password.
-  if ((await store.change(PROVE, personId)) > 0) await store.change(PASSWORD, personId);
+  for (const statement of [...LEFT_BEHIND, PROVE]) await store.change(statement, personId);
 }

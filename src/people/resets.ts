@@ -3,8 +3,8 @@
 import { HOUR_MS } from "../domain/durations.ts";
 import { INSTALLATION } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
-import type { People, Visitor } from "./people.ts";
-import { persons } from "./accounts.ts";
+import type { People, Person, Visitor } from "./people.ts";
+import { kept, persons } from "./accounts.ts";
 import { tokenDigest, newToken } from "./invitations.ts";
 import { endResetLinks, RESET } from "./reset-links.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -20,6 +20,8 @@ interface ResetsPorts {
   endAll(personId: string): Promise<unknown>;
   addressProven(personId: string): Promise<void>;
   slowDown(visitor: Visitor): void;
+  /** What is verified by a link is part of the change from here on, too. */
+  begin(): Promise<void>;
   /** A person, or the installation; null for one that opens nothing. */
   ownerOfManagementKey(id: string): Promise<string | null>;
 }
@@ -36,8 +38,21 @@ async function operates(
   return person?.operator === true;
 }
 
+/** Throws for a link that opens nothing. */
+async function personOfLink(on: SignIn, by: ResetsPorts, link: { value: string } | null): Promise<Person> {
+  const [personId = "", maker = ""] = link?.value.split(" ") ?? [];
+  const [person] = await persons(on).persons([personId]);
+  if (person !== undefined && (await operates(on, by, maker))) return person;
+  throw new OperatorRefusal(
+    "link_not_valid",
+    "This link was used, has expired, or whoever made it is no operator any more. Ask for a new one.",
+    "token",
+  );
+}
+
 export const resets = (on: SignIn, by: ResetsPorts): Resets => ({
   async resetToken(personId, maker) {
+    await by.begin();
     if ((await persons(on).persons([personId])).length === 0) return null;
     await endResetLinks(on, personId);
     const token = newToken();
@@ -52,16 +67,11 @@ export const resets = (on: SignIn, by: ResetsPorts): Resets => ({
   },
   async reset(token, password, visitor) {
     by.slowDown(visitor);
-    const found = await on.internal.consumeVerificationValue(placeOf(token));
-    const [personId = "", maker = ""] = found?.value.split(" ") ?? [];
-    const [person] = await persons(on).persons([personId]);
-    if (person === undefined || !(await operates(on, by, maker)))
-      throw new OperatorRefusal(
-        "link_not_valid",
-        "This link was used, has expired, or whoever made it is no operator any more. Ask for a new one.",
-        "token",
-      );
-    const hash = await on.context.password.hash(password);
+    const place = placeOf(token);
+    await personOfLink(on, by, await on.internal.findVerificationValue(place));
+    const hash = await kept(on, password);
+    await by.begin();
+    const person = await personOfLink(on, by, await on.internal.consumeVerificationValue(place));
     await by.addressProven(person.id); // operators send the link there
     if ((await on.internal.findCredentialAccount(person.id)) === null)
       await on.internal.linkAccount({

@@ -13,6 +13,7 @@ import type { Clock } from "../lib/clock.ts";
 import { companies, type OidcProvider } from "./companies.ts";
 import { addressProven } from "./proven-address.ts";
 import { peopleSchema } from "./schema.ts";
+import { libraryDatabase } from "./library-dialect.ts";
 import { insideCall, keepPassword, markOfPassword, rememberPassword } from "./library-call.ts";
 import type { PeopleStore } from "./store.ts";
 import { ConcurrencyLimiter } from "../limits/concurrency-limiter.ts";
@@ -117,7 +118,11 @@ export async function openSignIn(options: SignInOptions) {
       },
     },
   } satisfies BetterAuthOptions;
-  await options.store.alone(async () => (await getMigrations(settings)).runMigrations());
+  const { store } = options;
+  await store.alone(async () => {
+    await (await getMigrations({ ...settings, database: store.database })).runMigrations();
+    await store.outbox?.prepare();
+  });
   const auth = betterAuth(settings);
   const context = await auth.$context;
   const { clock } = options;
@@ -138,7 +143,7 @@ function betterAuthOptions({ store, secret, url, origins, signInsPerMinute, cloc
     baseURL: url,
     basePath: "/auth",
     secret,
-    database: store.database,
+    database: libraryDatabase(store.transactions, store.locking === "" ? "sqlite" : "postgres"),
     trustedOrigins: origins,
     telemetry: { enabled: false },
     // Where a company's sign-in ends that cannot be told whose it is: with `error` in the query.

@@ -1,5 +1,5 @@
 // The append-only audit log: who changed what (hardening.md S40). Whoever changes something appends its line in the
-// transaction of the change, so that neither exists without the other; this is the only place that writes the table.
+// transaction of the change, so that neither exists without the other; these are the only statements that write the table.
 import type { AuditNote } from "../domain/audit-note.ts";
 import { type Query, type Statement, statement } from "./sql.ts";
 
@@ -9,16 +9,18 @@ const VALUES = "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9";
 const ID = `(SELECT 'aud_' || lpad(to_hex(us / 1000), 12, '0') || '7' || lpad(to_hex(us % 1000 * 4), 3, '0')
     || substr(replace(gen_random_uuid()::text, '-', ''), 17)
   FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS us) AS now)`;
+const TABLE = "audit_log";
 /** SQLite numbers the lines itself. */
-const INSERT = {
-  sqlite: `INSERT INTO audit_log (${COLUMNS}) VALUES (${VALUES})`,
-  postgresql: `INSERT INTO audit_log (${COLUMNS}, id) VALUES (${VALUES}, ${ID})`,
-};
+const insertInto = (table: string) => ({
+  sqlite: `INSERT INTO ${table} (${COLUMNS}) VALUES (${VALUES})`,
+  postgresql: `INSERT INTO ${table} (${COLUMNS}, id) VALUES (${VALUES}, ${ID})`,
+});
+const INSERT = insertInto(TABLE);
 
-/** The line as a statement of its change's transaction. */
-export const auditLine = (note: AuditNote, atMs: number): Statement =>
+/** The line as a statement of its change's transaction. `schema`: where the log is not on the search path, as SQL writes its name. */
+export const auditLine = (note: AuditNote, atMs: number, schema?: string): Statement =>
   statement(
-    INSERT,
+    schema === undefined ? INSERT : insertInto(`${schema}.${TABLE}`),
     atMs,
     note.actor.id,
     note.actor.address,

@@ -57,6 +57,7 @@ export const TABLES = {
     whole: "created_at",
     wholeOrNull: "revoked_at paused_at expires_at max_output_tokens",
   },
+  audit_carried: { text: "id", whole: "carried_at" },
   audit_log: {
     text: "id actor action target",
     textOrNull: "org_id value_before value_after address request_id",

@@ -9,6 +9,7 @@ import type { Role } from "../../src/domain/roles.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { firstRunToken } from "../../src/people/first-run.ts";
 import { openPeople } from "../../src/people/open.ts";
+import { openPeopleStore } from "../../src/people/store.ts";
 import { PASSWORD } from "../support/browser.ts";
 import { STORES, type Store } from "../support/gateway.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
@@ -29,7 +30,8 @@ describe.each([...STORES])("%s", (store: Store) => {
     if (store === "postgres") database = await (await testPostgres()).migrated();
     people = await openPeople({
       clock: systemClock,
-      place: { dataDir, databaseUrl: database?.url ?? null },
+      openStore: () => openPeopleStore({ dataDir, databaseUrl: database?.url ?? null }),
+      carry: async () => {},
       secret: SECRET,
       url: "http://localhost:1",
       origins: ["http://localhost:1"],
@@ -38,7 +40,7 @@ describe.each([...STORES])("%s", (store: Store) => {
       ownerOfManagementKey: async () => null,
     });
     const account = { name: "Root", email: "root@example.com", password: PASSWORD };
-    const { person } = await people.welcome(firstRunToken(SECRET, Date.now()), account, NOBODY);
+    const person = await people.welcome(firstRunToken(SECRET, Date.now()), account, NOBODY);
     root = person.id;
   });
   afterAll(async () => {
@@ -52,7 +54,7 @@ describe.each([...STORES])("%s", (store: Store) => {
   async function comes(organizationId: string | null, role: Role = "viewer"): Promise<string> {
     const { token } = await invited(organizationId, role);
     const as = { account: { name: "Somebody", password: PASSWORD }, visitor: NOBODY };
-    return (await people.accept(token, as)).arrival.person.id;
+    return (await people.accept(token, as)).person.id;
   }
   const refusalOf = (deed: Promise<unknown>): Promise<string> =>
     deed.then(

@@ -31,6 +31,7 @@ export async function fillEveryTable(
     `INSERT INTO device_login (id, device_digest, user_digest, state, host, version, asked_at, expires_at, interval_ms)
      VALUES ('dev_1', 'a', 'b', 'open', 'host', '1', 1, 1, 1)`,
     `INSERT INTO receipt_key (kid, x, retired_at) VALUES ('kid_1', 'x', 1)`,
+    `INSERT INTO audit_carried (id, carried_at) VALUES ('out_1', ${Date.now()})`,
     `INSERT INTO device_try (place, at) VALUES ('somewhere', 1)`,
     `INSERT INTO entitlement_note (entitlement_id, purpose, wanted_until, note)
      SELECT id, 'words', 1, 'words' FROM entitlement`,

@@ -1,5 +1,5 @@
 // `/auth/*`: the sign-in library's door, behind our own checks of Origin and media type. Each sign-in and sign-out, and
-// each change of what signs a person in, leaves a line in the audit log.
+// each change of what signs a person in, is one with its line in the audit log.
 import type { Actor, From } from "../../domain/actor.ts";
 import type { AuditNote } from "../../domain/audit-note.ts";
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
@@ -14,7 +14,6 @@ import { arrivedAs } from "../../api/session.ts";
 
 export interface AuthPorts {
   people: People;
-  note(line: AuditNote): Promise<void>;
   origins: readonly string[];
   uploads: Uploads;
 }
@@ -43,10 +42,14 @@ export function authHandler(on: AuthPorts): ApiHandler {
       const bounded = request.method === "GET" ? request : await withBody(request, terms);
       const action = CHANGES[new URL(request.url).pathname];
       const before = action === undefined ? null : await on.people.sessionOf(visitor);
-      const response = await on.people.handle(bounded, visitor, requestId);
-      if (action === undefined || before === null) await noteSignIn(on, response, from);
-      else if (response.ok && !(action === TURNED_ON && before.person.twoFactor))
-        await noteOwn(on, action, { id: before.person.id, ...from });
+      const response = await on.people.written(
+        () => on.people.handle(bounded, visitor, requestId),
+        (answer) => {
+          if (action === undefined || before === null) return signInOf(on, answer, from);
+          const { id, twoFactor } = before.person;
+          return answer.ok && !(action === TURNED_ON && twoFactor) ? ownLine(action, { id, ...from }) : null;
+        },
+      );
       response.headers.set("x-request-id", requestId);
       response.headers.set("x-content-type-options", "nosniff");
       response.headers.set("referrer-policy", "no-referrer");
@@ -66,12 +69,17 @@ async function withBody(request: Request, terms: BodyTerms): Promise<Request> {
 }
 
 /** An answer that sets a session's cookie is a sign-in, whatever way it went. */
-async function noteSignIn(on: AuthPorts, response: Response, from: From): Promise<void> {
+async function signInOf(on: AuthPorts, response: Response, from: From): Promise<AuditNote | null> {
   const cookies = response.headers.getSetCookie();
-  if (!cookies.some((cookie) => /session_token=[^;]+;/.test(cookie) && !/max-age=0/i.test(cookie))) return;
+  if (!cookies.some((cookie) => /session_token=[^;]+;/.test(cookie) && !/max-age=0/i.test(cookie)))
+    return null;
   const signedIn = await arrivedAs(on, cookies);
-  if (signedIn !== null) await noteOwn(on, "person.sign_in", { id: signedIn.person.id, ...from });
+  return signedIn === null ? null : ownLine("person.sign_in", { id: signedIn.person.id, ...from });
 }
 
-const noteOwn = (on: AuthPorts, action: string, actor: Actor): Promise<void> =>
-  on.note({ actor, action, organizationId: null, target: actor.id });
+const ownLine = (action: string, actor: Actor): AuditNote => ({
+  actor,
+  action,
+  organizationId: null,
+  target: actor.id,
+});

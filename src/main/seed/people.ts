@@ -7,7 +7,7 @@ import { firstRunToken } from "../../people/first-run.ts";
 import { openPeople } from "../../people/open.ts";
 import type { People, Person } from "../../people/people.ts";
 import type { Passwords } from "../../people/sign-in.ts";
-import { sessionSecret } from "../../people/store.ts";
+import { openPeopleStore, sessionSecret } from "../../people/store.ts";
 import type { SeededOrganization } from "./cast.ts";
 
 export const SEEDED_OPERATORS = [
@@ -33,7 +33,9 @@ export const openSeededPeople = (
   openPeople({
     passwords,
     clock: systemClock,
-    place: { dataDir: config.dataDir, databaseUrl: config.databaseUrl },
+    openStore: () => openPeopleStore({ dataDir: config.dataDir, databaseUrl: config.databaseUrl }),
+    // Each person is told of in one go with what they come into; a seed that is cut short is thrown away.
+    carry: async () => {},
     secret: sessionSecret(dataKey),
     url: "http://localhost",
     origins: [],
@@ -46,7 +48,9 @@ export const openSeededPeople = (
 export async function castOperators(on: Casting, secret: string): Promise<Person[]> {
   const [first, ...others] = SEEDED_OPERATORS;
   const token = firstRunToken(secret, Date.now());
-  const { person: root } = await on.people.welcome(token, { ...first, password: on.password }, NOBODY);
+  const account = { ...first, password: on.password };
+  const root = await on.people.welcome(token, account, NOBODY);
+  await on.people.arrive(account, NOBODY);
   const invited: Person[] = [];
   for (const other of others) {
     const person = await invite(on, { ...other, role: "viewer" }, { organizationId: null, by: root });
@@ -80,8 +84,9 @@ async function invite(
 ): Promise<Person> {
   const { token } = await people.invite({ organizationId, email, role, invitedBy: by.id });
   const account = { name, password };
-  const { arrival } = await people.accept(token, { account, visitor: NOBODY });
-  return arrival.person;
+  const { person } = await people.accept(token, { account, visitor: NOBODY });
+  await people.arrive({ email, password }, NOBODY);
+  return person;
 }
 
 async function told(

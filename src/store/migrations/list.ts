@@ -27,7 +27,8 @@ import { RATE_LIMITS_SCHEMA } from "./0021-rate-limits.ts";
 import { KEY_SETTINGS_SCHEMA } from "./0022-key-settings.ts";
 import { KEY_LAST_FOUR_SCHEMA } from "./0023-key-last-four.ts";
 import { RECEIPT_KEYS_SCHEMA } from "./0024-receipt-keys.ts";
-import { STOPPED_ORGANIZATIONS_SCHEMA } from "./0025-stopped-organizations.ts";
+import { AUDIT_CARRIED_SCHEMA } from "./0025-audit-carried.ts";
+import { STOPPED_ORGANIZATIONS_SCHEMA } from "./0026-stopped-organizations.ts";
 import { POSTGRES_LEDGER_SCHEMA } from "./postgres/0001-ledger.ts";
 import { POSTGRES_PAYMENTS_SCHEMA } from "./postgres/0003-payments.ts";
 import { inPostgres } from "./postgres/in-postgres.ts";
@@ -67,7 +68,8 @@ const ALL: Sources = [
   [22, "key settings", KEY_SETTINGS_SCHEMA],
   [23, "key last four", KEY_LAST_FOUR_SCHEMA],
   [24, "receipt keys", RECEIPT_KEYS_SCHEMA],
-  [25, "stopped organizations", STOPPED_ORGANIZATIONS_SCHEMA],
+  [25, "audit carried", AUDIT_CARRIED_SCHEMA],
+  [26, "stopped organizations", STOPPED_ORGANIZATIONS_SCHEMA],
 ];
 
 const ofStore = (dialect: SqlDialect): Migration[] =>

@@ -1,0 +1,66 @@
+// Lines about people on their way into the audit log, where people have a file of their own: carried at once behind each change,
+// at the start, and every minute (docs/decisions/0087-lines-about-people-are-one-with-their-change.md).
+import { existsSync } from "node:fs";
+import type { Config } from "../config/config.ts";
+import { messageOf } from "../domain/error-message.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Jobs } from "../lib/jobs.ts";
+import { carryLines } from "../people/outbox.ts";
+import { openPeopleStore, peopleFile, type PeopleStore } from "../people/store.ts";
+import type { Sql } from "../store/sql.ts";
+
+const JOB = "audit_outbox";
+const EVERY_MS = 60_000;
+
+export interface PeopleLines {
+  /** The people's store, which the lines wait in: one connection of this process. */
+  openStore(this: void): Promise<PeopleStore>;
+  /** Resolves when what waits is carried, or cannot be now. */
+  carry(this: void): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface LinesOn {
+  sql: Sql;
+  clock: Clock;
+  jobs: Jobs;
+}
+
+export function peopleLines(config: Config, { sql, clock, jobs }: LinesOn): PeopleLines {
+  const place = { dataDir: config.dataDir, databaseUrl: config.databaseUrl };
+  if (place.databaseUrl !== null)
+    return { openStore: () => openPeopleStore(place), carry: async () => {}, stop: async () => {} };
+  let open: PeopleStore | null = null;
+  const opened = async (): Promise<PeopleStore> => {
+    if (open !== null) return open;
+    const store = await openPeopleStore(place);
+    const close = async (): Promise<void> => {
+      open = null;
+      await store.close();
+    };
+    open = { ...store, close };
+    return open;
+  };
+  // One that cannot be carried is tried again each time, and told of once.
+  const told = new Set<string>();
+  const failed = (error: Error): void => {
+    if (told.has(error.message)) return;
+    told.add(error.message);
+    jobs.failed(JOB, new Error(`${error.message}: ${messageOf(error.cause)}`, { cause: error.cause }));
+  };
+  const carrying = jobs.every(JOB, EVERY_MS, async () => {
+    if (!existsSync(peopleFile(config.dataDir))) return;
+    const { outbox } = await opened();
+    await outbox?.prepare();
+    if (outbox !== null) await carryLines(outbox, { sql, nowMs: () => clock.nowMs(), failed });
+  });
+  jobs.run(JOB, () => carrying.now());
+  return {
+    openStore: opened,
+    carry: () => carrying.now(),
+    stop: async () => {
+      await carrying.stop();
+      await open?.close();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+// Lines of the audit log on their way: the embedded store keeps people in a file of its own, and no commit is one in two files.
+// A line is written in the transaction of its change, beside it, and carried into the log behind it; the log remembers whose it
+// has, so that a crash in between writes none twice (docs/decisions/0087-lines-about-people-are-one-with-their-change.md).
+import { DAY_MS } from "../domain/durations.ts";
+import type { AuditNote } from "../domain/audit-note.ts";
+import { isOverloaded } from "../domain/overloaded.ts";
+import { crashPoint } from "../lib/crash-point.ts";
+import { randomBase62 } from "../lib/id.ts";
+import { auditLine } from "../store/audit-log.ts";
+import { numberOf, type Sql, statement, textOf } from "../store/sql.ts";
+import { isStoreFailure } from "../store/sqlite-error.ts";
+
+/** What the lines need of the people's file. */
+interface Kept {
+  write(text: string, ...values: (string | number)[]): Promise<number>;
+  read(text: string, ...values: (string | number)[]): Promise<Record<string, unknown>[]>;
+}
+
+const TABLE = `CREATE TABLE IF NOT EXISTS "auditOutbox" (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, line TEXT NOT NULL) STRICT`;
+const AT_ONCE = 100;
+/** A backup copies the people's file first, and the log's behind it: what it finds waiting in the one is known in the other. */
+const REMEMBERED_MS = DAY_MS;
+
+interface Waiting {
+  seq: number;
+  id: string;
+  line: string;
+}
+
+export class Outbox {
+  constructor(private readonly kept: Kept) {}
+
+  /** Makes the table where it is missing. */
+  async prepare(): Promise<void> {
+    await this.kept.write(TABLE);
+  }
+
+  /** Inside the transaction of what it tells of. */
+  async put(note: AuditNote, atMs: number): Promise<void> {
+    const line = JSON.stringify({ atMs, ...note }, (_, member: unknown) =>
+      typeof member === "bigint" ? member.toString() : member,
+    );
+    await this.kept.write(`INSERT INTO "auditOutbox" (id, line) VALUES (?1, ?2)`, randomBase62(16), line);
+  }
+
+  /** The next ones behind `seq`, in the order in which they were written. */
+  async after(seq: number): Promise<Waiting[]> {
+    const rows = await this.kept.read(
+      `SELECT seq, id, line FROM "auditOutbox" WHERE seq > ?1 ORDER BY seq LIMIT ${AT_ONCE}`,
+      seq,
+    );
+    return rows.map((row) => ({ seq: numberOf(row["seq"]), id: textOf(row["id"]), line: textOf(row["line"]) }));
+  }
+
+  async forget(seq: number): Promise<void> {
+    await this.kept.write(`DELETE FROM "auditOutbox" WHERE seq = ?1`, seq);
+  }
+}
+
+export interface CarryPorts {
+  /** Of the ledger's store. */
+  sql: Sql;
+  nowMs(): number;
+  /** Told of a line that cannot be read, or that the log refuses: it is gone past, and stays where it is. */
+  failed(error: Error): void;
+}
+
+/** Carries what waits into the audit log, in order, each line once. Throws where the log takes nothing; the rest waits then. */
+export async function carryLines(outbox: Outbox, on: CarryPorts): Promise<void> {
+  let last = 0;
+  for (;;) {
+    const waiting = await outbox.after(last);
+    for (const one of waiting) {
+      last = one.seq;
+      if (await carried(one, on)) await outbox.forget(one.seq);
+    }
+    if (waiting.length < AT_ONCE) return;
+  }
+}
+
+async function carried({ id, line }: Waiting, { sql, nowMs, failed }: CarryPorts): Promise<boolean> {
+  try {
+    const { atMs, ...note } = lineOf(line);
+    const now = nowMs();
+    await sql.ifChanged(
+      statement("INSERT INTO audit_carried (id, carried_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING", id, now),
+      [
+        auditLine(note, atMs),
+        statement("DELETE FROM audit_carried WHERE carried_at < ?1 AND id <> ?2", now - REMEMBERED_MS, id),
+      ],
+    );
+  } catch (error) {
+    if (isStoreFailure(error) || isOverloaded(error)) throw error;
+    failed(new Error(`the line ${id} about people is not in the audit log`, { cause: error }));
+    return false;
+  }
+  crashPoint("line_carried");
+  return true;
+}
+
+/** Throws for what is no line. */
+function lineOf(text: string): AuditNote & { atMs: number } {
+  const line = JSON.parse(text) as Partial<AuditNote & { atMs: number }> | null;
+  const { actor, action, target, organizationId, atMs } = line ?? {};
+  const isText = (value: unknown): boolean => typeof value === "string";
+  const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
+  const isLine =
+    isText(action) &&
+    isText(target) &&
+    isTextOrNull(organizationId) &&
+    typeof atMs === "number" &&
+    isText(actor?.id) &&
+    isTextOrNull(actor?.address) &&
+    isTextOrNull(actor?.requestId);
+  if (!isLine) throw new Error("it is no line");
+  return line as AuditNote & { atMs: number };
+}

@@ -1,0 +1,174 @@
+// People in a schema of their own, beside the ledger's: their lines are written into its audit log, in the transaction of what
+// they tell of. Changes run one at a time, at whichever gateways: each finds whole what the one before it left.
+import type { Pool, PoolClient } from "pg";
+import pg from "pg";
+import { overloaded } from "../domain/overloaded.ts";
+import { auditLine } from "../store/audit-log.ts";
+import { confirmCommits } from "../store/postgres-confirmed.ts";
+import { errorKind, toldAway } from "../store/postgres-error.ts";
+import { keepingSettings } from "../store/postgres-session.ts";
+import { sent } from "../store/postgres-sql.ts";
+import { Gate } from "./gate.ts";
+import { PEOPLE_SCHEMA as SCHEMA, type PeopleStore } from "./store.ts";
+import { type Connections, type Ran, type Transaction, Transactions } from "./transactions.ts";
+
+/** A gateway that stands still with a change open holds up those of all others. */
+const IDLE_CHANGE = "5s";
+/** In front of the changes of this gateway. */
+const WAIT_MS = 5_000;
+const CHANGES = "changes of people";
+
+/** Rejects as `overloaded` where the database is away. */
+export async function openPeopleSchema(connectionString: string): Promise<PeopleStore> {
+  const pool = new pg.Pool({
+    connectionString,
+    max: 5,
+    application_name: "tollgate people",
+    // A database that stands still answers neither: nobody at the dashboard waits for it for ever.
+    query_timeout: 12_000,
+    connectionTimeoutMillis: 5_000,
+    onConnect: keepingSettings({
+      search_path: SCHEMA,
+      statement_timeout: "10s",
+      idle_in_transaction_session_timeout: IDLE_CHANGE,
+    }),
+  });
+  // An idle connection that breaks must not end the process; the next query opens another one.
+  let losses = 0;
+  const lost = (): void => void (losses += 1);
+  pool.on("error", lost);
+  pool.on("connect", (client) => {
+    client.on("error", lost);
+    confirmCommits(client);
+  });
+  const transactions = new Transactions(connectionsOn(pool));
+  const numbered = (text: string): string => text.replaceAll(/\?(\d+)/g, "$$$1");
+  let ledgerSchema: string | null = null;
+  const store: PeopleStore = {
+    database: pool,
+    transactions,
+    change: async (text, ...values) => (await transactions.write(numbered(text), values)).changes,
+    rows: async (text, ...values) => (await transactions.read(numbered(text), values)).rows,
+    line: async (note, atMs) => {
+      ledgerSchema ??= await ledgerSchemaOf(pool);
+      const { text, values } = sent(auditLine(note, atMs, ledgerSchema));
+      await transactions.write(text, values);
+    },
+    outbox: null,
+    locking: "FOR UPDATE",
+    alone: (work) => locked(pool, work),
+    losses: () => losses,
+    away: () => isAway(pool),
+    close: () => pool.end(),
+  };
+  try {
+    await store.alone(() => pool.query(`CREATE SCHEMA IF NOT EXISTS ${SCHEMA}`));
+    return store;
+  } catch (error) {
+    await pool.end();
+    throw toldAway(error);
+  }
+}
+
+function connectionsOn(pool: Pool): Connections {
+  const gate = new Gate();
+  return {
+    once: (text, values) => runOn(pool, text, values),
+    async begin() {
+      // In line before the connection: those who only read find one.
+      const leave = await gate.enter({ afterMs: WAIT_MS, error: () => overloaded() });
+      try {
+        return transactionOn(await begun(pool), leave);
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+  };
+}
+
+async function begun(pool: Pool): Promise<PoolClient> {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    await client.query("SELECT pg_advisory_xact_lock(hashtext($1))", [CHANGES]);
+    return client;
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+function transactionOn(client: PoolClient, leave: () => void): Transaction {
+  const end = async (how: "COMMIT" | "ROLLBACK"): Promise<void> => {
+    let whole = false;
+    try {
+      const { command } = await client.query(how);
+      if (command !== how) throw new Error("the transaction of this change was rolled back");
+      whole = true;
+    } finally {
+      // A connection whose transaction may still be open is not given to anybody else.
+      client.release(!whole);
+      leave();
+    }
+  };
+  return {
+    // A row that is there already is an answer; PostgreSQL would end the transaction by it.
+    run: (text, values) =>
+      /^\s*insert/i.test(text) ? insertedOn(client, text, values) : runOn(client, text, values),
+    commit: () => end("COMMIT"),
+    rollback: () => end("ROLLBACK"),
+  };
+}
+
+async function insertedOn(client: PoolClient, text: string, values: readonly unknown[]): Promise<Ran> {
+  await client.query("SAVEPOINT row");
+  try {
+    const ran = await runOn(client, text, values);
+    await client.query("RELEASE row");
+    return ran;
+  } catch (error) {
+    await client.query("ROLLBACK TO row").catch(() => {}); // a connection that is gone took its transaction along
+    throw error;
+  }
+}
+
+async function runOn(on: Pool | PoolClient, text: string, values: readonly unknown[]): Promise<Ran> {
+  const { rows, rowCount } = await on.query<Record<string, unknown>>(text, [...values]);
+  return { rows, changes: rowCount ?? 0 };
+}
+
+/** Where the audit log lies, as SQL writes its name: the search path of people does not lead there. */
+async function ledgerSchemaOf(pool: Pool): Promise<string> {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN; SET LOCAL search_path TO DEFAULT");
+    const { rows } = await client.query<{ schema: string }>("SELECT quote_ident(current_schema()) AS schema");
+    await client.query("COMMIT");
+    client.release();
+    return rows[0]?.schema ?? "public";
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
+
+async function isAway(pool: Pool): Promise<boolean> {
+  try {
+    const { rows } = await pool.query<{ transaction_read_only: string }>("SHOW transaction_read_only");
+    return rows[0]?.transaction_read_only !== "off";
+  } catch (error) {
+    return errorKind(error) === "store";
+  }
+}
+
+/** The lock belongs to its connection: whoever dies gives it back. */
+async function locked<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query("SELECT pg_advisory_lock(hashtext($1))", [SCHEMA]);
+    return await work();
+  } finally {
+    client.release(true);
+  }
+}

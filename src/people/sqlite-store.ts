@@ -1,0 +1,127 @@
+// People in a file of their own, on one connection: while a change is open nothing else runs on it, and what waits is a moment
+// late. Lines of the audit log wait in the file's outbox.
+import { Database, type SQLQueryBindings } from "bun:sqlite";
+import { openedFrom, privateFile } from "../store/private-file.ts";
+import { closeSqlite } from "../store/sqlite-connection.ts";
+import { isStoreFailure } from "../store/sqlite-error.ts";
+import { Gate } from "./gate.ts";
+import { Outbox } from "./outbox.ts";
+import type { PeopleStore } from "./store.ts";
+import { type Connections, type Ran, type Transaction, Transactions } from "./transactions.ts";
+
+/** The first one is for the others: a connection that closes meanwhile holds the file for a moment. */
+const PRAGMAS = ["busy_timeout = 2000", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"];
+
+/** Opens it, or makes it. Throws what SQLite throws. */
+export function openPeopleFile(path: string): PeopleStore {
+  privateFile(path);
+  const database = openedFrom(path, () => {
+    const opened = new Database(path, { create: true, readwrite: true });
+    for (const pragma of PRAGMAS) opened.run(`PRAGMA ${pragma}`);
+    return opened;
+  });
+  const gate = new Gate();
+  const transactions = new Transactions(connectionsOn(database, gate));
+  const change: PeopleStore["change"] = async (text, ...values) =>
+    (await transactions.write(text, values)).changes;
+  const rows: PeopleStore["rows"] = async (text, ...values) => (await transactions.read(text, values)).rows;
+  const outbox = new Outbox({ write: change, read: rows });
+  return {
+    database,
+    transactions,
+    change,
+    rows,
+    line: (note, atMs) => outbox.put(note, atMs),
+    outbox,
+    locking: "",
+    // The data directory belongs to one process.
+    alone: (work) => work(),
+    losses: () => 0,
+    away: async () => {
+      (await gate.enter())();
+      return takesNoWrites(database);
+    },
+    close: async () => {
+      foldLog(database);
+      closeSqlite(database);
+    },
+  };
+}
+
+function connectionsOn(database: Database, gate: Gate): Connections {
+  return {
+    async once(text, values, own) {
+      for (;;) {
+        const begun = own();
+        if (begun !== null) return await (await begun).run(text, values);
+        if (gate.left === null) return runOn(database, text, values);
+        await gate.left;
+      }
+    },
+    async begin() {
+      const leave = await gate.enter();
+      try {
+        database.run("BEGIN IMMEDIATE");
+      } catch (error) {
+        leave();
+        throw error;
+      }
+      return transactionOn(database, leave);
+    },
+  };
+}
+
+const transactionOn = (database: Database, leave: () => void): Transaction => ({
+  async run(text, values) {
+    // A full disk ends the transaction by itself: what came after it would be kept without what was before.
+    if (!database.inTransaction) throw new Error("the transaction of this change was rolled back");
+    return runOn(database, text, values);
+  },
+  async commit() {
+    try {
+      if (!database.inTransaction) throw new Error("the transaction of this change was rolled back");
+      database.run("COMMIT");
+    } catch (error) {
+      if (database.inTransaction) database.run("ROLLBACK");
+      throw error;
+    } finally {
+      leave();
+    }
+  },
+  async rollback() {
+    try {
+      if (database.inTransaction) database.run("ROLLBACK");
+    } finally {
+      leave();
+    }
+  },
+});
+
+function runOn(database: Database, text: string, values: readonly unknown[]): Ran {
+  const statement = database.query<Record<string, unknown>, SQLQueryBindings[]>(text);
+  const bound = values as SQLQueryBindings[];
+  if (statement.columnNames.length > 0) return { rows: statement.all(...bound), changes: 0 };
+  return { rows: [], changes: statement.run(...bound).changes };
+}
+
+/** Where there is no room for it the log stays beside its file, and whoever opens that next reads both. */
+function foldLog(database: Database): void {
+  try {
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch (error) {
+    if (!isStoreFailure(error)) throw error;
+  }
+}
+
+/** On a full disk, or where the file may not be written: it is asked to keep the number that it has. */
+function takesNoWrites(database: Database): boolean {
+  try {
+    const [{ user_version: kept = 0 } = {}] = database.query("PRAGMA user_version").all() as {
+      user_version?: number;
+    }[];
+    database.run(`PRAGMA user_version = ${kept}`);
+    return false;
+  } catch (error) {
+    return isStoreFailure(error);
+  }
+}
