@@ -18,7 +18,8 @@ export const stateTexts = {
   signedOut: "Your session has ended",
   signInAgain: "Sign in again to continue",
   signInAgainAction: "Sign in again",
-  signInAgainHelp: "Signing in opens a new tab, and what you typed stays here. Come back and press the button again.",
+  signInAgainHelp:
+    "Signing in opens a new tab, and what you typed stays here. Come back and press the button again.",
   secondFactorNeeded: "A second factor is needed",
   secondFactorAction: "Set it up",
   stale: "old",
@@ -112,7 +113,8 @@ export const shellTexts = {
   operatorArea: "Operator pages",
   away: (since: string) =>
     `The gateway has not answered since ${since}. What you see is the last it sent; the page keeps retrying.`,
-  viewing: "You are viewing this organization as an operator. Its audit log records your changes under your name.",
+  viewing:
+    "You are viewing this organization as an operator. Its audit log records your changes under your name.",
   allOrganizations: "All organizations",
   noMember:
     "You are not a member of this organization, or it does not exist. Whoever manages its team can invite you.",
@@ -323,8 +325,7 @@ export const answerTexts = {
 export const linkTexts = {
   once: (until: string) =>
     `This is the only time the link is shown. It works once, until ${formatTime(until)}.`,
-  mailed:
-    "The link was mailed to this address. Here it is again, in case the mail does not arrive.",
+  mailed: "The link was mailed to this address. Here it is again, in case the mail does not arrive.",
   notMailed: (reason: string | null) => `No mail was sent. ${reason ?? ""}`,
   shownBefore:
     "This had already been done, but its link did not arrive here and cannot be shown again. Ask for a new one.",

@@ -121,7 +121,10 @@ export const ledgerEndpoints = [
         reports.sql,
         data.map(({ org }) => org),
       );
-      return { data: data.map((row) => ({ ...row, org_name: names.get(row.org) ?? null })), next_cursor: null };
+      return {
+        data: data.map((row) => ({ ...row, org_name: names.get(row.org) ?? null })),
+        next_cursor: null,
+      };
     },
   }),
   endpoint({

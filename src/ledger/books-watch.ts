@@ -5,16 +5,7 @@ import type { Repeating } from "../lib/every.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import type { Pulse } from "./commit/pulse.ts";
 import type { Ledger, Transactions } from "./ledger.ts";
-import {
-  letGo,
-  readStops,
-  resume,
-  stands,
-  stillStopped,
-  type Stop,
-  stop,
-  type Violations,
-} from "./stops.ts";
+import { letGo, readStops, resume, stands, stillStopped, type Stop, stop, type Violations } from "./stops.ts";
 import type { BooksQuestion, BooksReport } from "./verify/books.ts";
 import { CHAIN_BEGIN, type ChainBase } from "./verify/chain.ts";
 import { oneAtATime } from "./verify/one-at-a-time.ts";

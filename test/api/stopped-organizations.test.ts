@@ -9,7 +9,13 @@ import { waitFor } from "../support/wait.ts";
 interface Stopped {
   org: string;
   since: string;
-  violations: { invariant: string; org: string; request_id: string | null; expected: string; found: string }[];
+  violations: {
+    invariant: string;
+    org: string;
+    request_id: string | null;
+    expected: string;
+    found: string;
+  }[];
 }
 interface Refused {
   error: { message: string; type: string; code: string; param: null };
@@ -65,7 +71,11 @@ describe.each(STORES)("on %s", (store) => {
       "false",
       null,
     ]);
-    expect(reply.json.error).toMatchObject({ type: "server_error", code: "organization_stopped", param: null });
+    expect(reply.json.error).toMatchObject({
+      type: "server_error",
+      code: "organization_stopped",
+      param: null,
+    });
     expect(reply.json.error.message).toContain("Ask the operator");
     const stream = await gateway.stream(victim, hello());
     expect([stream.status, JSON.parse(stream.text).error.code]).toEqual([503, "organization_stopped"]);
@@ -141,8 +151,18 @@ describe.each(STORES)("on %s", (store) => {
 
   test.each([
     ["what is held", "UPDATE org_balance SET held = held + 5 WHERE org_id = ?1", "I3", "held = held - 5"],
-    ["what was spent", "UPDATE org_balance SET spent = spent + 5 WHERE org_id = ?1", "I12", "spent = spent - 5"],
-    ["the head of its chain", "UPDATE org_balance SET version = version + 1 WHERE org_id = ?1", "I5", "version = version - 1"],
+    [
+      "what was spent",
+      "UPDATE org_balance SET spent = spent + 5 WHERE org_id = ?1",
+      "I12",
+      "spent = spent - 5",
+    ],
+    [
+      "the head of its chain",
+      "UPDATE org_balance SET version = version + 1 WHERE org_id = ?1",
+      "I5",
+      "version = version - 1",
+    ],
   ])("%s is found, and goes on by itself once it is mended", async (_, damage, invariant, mended) => {
     const victim = await gateway.customer({ usd: "20" });
     expect(await status(victim)).toBe(200);

@@ -12,9 +12,7 @@ test("credits of the operator are told in plain words, with what they go by", ()
 test("an entry without a reference tells what it stands for: requests, or a debt that what they gave back has paid", () => {
   expect(entryWords({ kind: "charge", reference: null, requests: 1 })).toBe("1 request");
   expect(entryWords({ kind: "void", reference: null, requests: 1_234 })).toBe("1,234 requests");
-  expect(entryWords({ kind: "debt_paid", reference: null, requests: 0 })).toBe(
-    "from what requests returned",
-  );
+  expect(entryWords({ kind: "debt_paid", reference: null, requests: 0 })).toBe("from what requests returned");
   expect(entryWords({ kind: "grant", reference: "operator: INV-1", requests: 0 })).toBe(
     "granted by the operator, INV-1",
   );

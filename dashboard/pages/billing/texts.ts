@@ -55,8 +55,7 @@ export const billingTexts = {
   amount: "Amount in US dollars",
   keepCard: "Keep this card for automatic top-ups",
   creditedWhen: "Credits appear once the payment service has confirmed the payment.",
-  creditedByHand:
-    "The operator is told the amount, and adds the credits once your payment has arrived.",
+  creditedByHand: "The operator is told the amount, and adds the credits once your payment has arrived.",
   bounds: (from: string, to: string) => `Whole cents, from ${from} to ${to}`,
   pay: "Go to payment",
   order: "Place the order",

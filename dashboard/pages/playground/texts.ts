@@ -6,7 +6,8 @@ export const playgroundTexts = {
   keyAtLimit: (name: string) => `${name} (limit reached)`,
   noKey: "The playground pays with one of the organization's keys. Create one first.",
   createKey: "Create a key",
-  mayNot: "The playground spends credits, so it is open to owners, admins and developers of the organization.",
+  mayNot:
+    "The playground spends credits, so it is open to owners, admins and developers of the organization.",
   noModels: "No model has been published yet. The operator publishes models.",
   surface: "Surface",
   surfaces: {

@@ -18,7 +18,8 @@ export const signInTexts = {
     access_denied: "The sign-in was declined by your company's service.",
     signup_disabled:
       "Nobody has invited this address yet. Ask an owner of your organization for an invitation.",
-    account_not_linked: "Your company's service does not vouch for this address, or the address belongs to another account.",
+    account_not_linked:
+      "Your company's service does not vouch for this address, or the address belongs to another account.",
     state_mismatch: "The sign-in took too long or was started in another browser. Start again.",
     state_not_found: "The sign-in took too long or was started in another browser. Start again.",
   },

@@ -17,8 +17,7 @@ export const operatorCreditsTexts = {
   org: "Organization",
   show: "Show",
   shown: { transactions: "Transactions", orders: "Orders", payments: "Payment events" },
-  ordersEmpty:
-    "Nobody has ordered credits yet. Orders paid by hand wait here until the money has arrived.",
+  ordersEmpty: "Nobody has ordered credits yet. Orders paid by hand wait here until the money has arrived.",
   paymentsEmpty:
     "No payment service has reported a payment yet. Everything it reports is listed here, even if it credited nothing.",
   confirm: "Confirm payment",
