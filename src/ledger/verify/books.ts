@@ -3,7 +3,7 @@
 // believed that the store does not say, too: a database that went back to an earlier moment is a whole one.
 import { messageOf } from "../../domain/error-message.ts";
 import { sumColumn, sumOf } from "../../store/exact-sum.ts";
-import { ask, type Dialect, numberOf, type Query, type SqlRow, textOf } from "../../store/sql.ts";
+import { ask, type SqlDialect, numberOf, type Query, type SqlRow, textOf } from "../../store/sql.ts";
 import { selected } from "../column-loads.ts";
 import { ENTRY, LOAD } from "../columns.ts";
 import type { VerificationReport } from "../records.ts";
@@ -50,7 +50,7 @@ export function* checkBooks(question: BooksQuestion): Query<BooksReport> {
 }
 
 /** In the words of each store's index of unfinished requests. */
-const OPEN_HOLDS = (which: string): Record<Dialect, string> => {
+const OPEN_HOLDS = (which: string): Record<SqlDialect, string> => {
   const held = `SELECT org_id, ${sumColumn("hold", "held")} FROM request WHERE ${which}`;
   return {
     sqlite: `${held} state = 'dispatched' GROUP BY org_id`,
