@@ -56,3 +56,10 @@ test("a body that turns out larger takes what is above its room; where there is 
   room.release();
   expect(statusOf(() => rooms.take("a", 250))).toBeNull();
 });
+
+test("one body fits an account as long as there is room at all; without room for it all together are full", () => {
+  const { rooms } = roomsOf({ totalBytes: 20 });
+  rooms.take("a", 10);
+  expect(statusOf(() => rooms.take("b", 10))).toBeNull();
+  expect(statusOf(() => rooms.take("c", 1))).toBe(503);
+});
