@@ -213,7 +213,7 @@ async function sharedDataKey(client: pg.Client, dataDirectory: string): Promise<
   }
   if (known.data_key_check.equals(check)) return dataKey;
   const next = takeNextDataKey(dataDirectory, known.data_key_check);
-  if (next === null) throw foreignKey(dataDirectory);
+  if (next === null) throw foreignDataKey(dataDirectory);
   return next;
 }
 
@@ -221,11 +221,14 @@ function readKey(dataDirectory: string, database: "fresh" | "existing"): Uint8Ar
   try {
     return readDataKey(dataDirectory, database);
   } catch (error) {
-    throw error instanceof StoreFailure && error.reason === "data_key" ? foreignKey(dataDirectory) : error;
+    throw error instanceof StoreFailure && error.reason === "data_key"
+      ? foreignDataKey(dataDirectory)
+      : error;
   }
 }
 
-export const foreignKey = (dataDirectory: string): StoreFailure =>
+/** The directory's `data.key` does not open what this database keeps. */
+export const foreignDataKey = (dataDirectory: string): StoreFailure =>
   new StoreFailure(
     "data_key",
     `${dataDirectory}/data.key is not the data key of this database; copy the file from another gateway of it, or from its backup`,
