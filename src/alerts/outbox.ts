@@ -2,7 +2,7 @@
 import { DAY_MS } from "../domain/durations.ts";
 import type { AlertKind } from "../domain/alert-kinds.ts";
 import { randomBase62 } from "../lib/id.ts";
-import { type Page, type PageAsk, pageOf } from "../store/page.ts";
+import { newestRows, type Page, type PageAsk, pageOf } from "../store/page.ts";
 import {
   numberOf,
   orNull,
@@ -41,6 +41,8 @@ const DUE = `SELECT d.org_id, d.delivery_id, d.next_try_at FROM alert_delivery d
   WHERE d.state = 'waiting' AND d.next_try_at <= ?1 AND (CASE WHEN c.kind = 'mail' THEN 'mail' ELSE 'webhook' END) = ?2`;
 const KEPT_MS = 90 * DAY_MS;
 const SWEPT_AT_ONCE = 1_000;
+
+const LISTED = { table: "alert_delivery", at: "created_at", id: "delivery_id" };
 
 export class Outbox {
   constructor(private readonly sql: Sql) {}
@@ -164,15 +166,8 @@ export class Outbox {
     after: { atMs: number; id: string },
     ask: Pick<PageAsk, "limit">,
   ): Promise<Page<Delivery>> {
-    const rows = await this.sql.rows(
-      `SELECT * FROM alert_delivery
-       WHERE org_id = ?1 AND (created_at < ?2 OR (created_at = ?2 AND delivery_id < ?3))
-       ORDER BY created_at DESC, delivery_id DESC LIMIT ?4`,
-      organizationId,
-      after.atMs,
-      after.id,
-      ask.limit + 1,
-    );
+    const { limit } = ask;
+    const rows = await newestRows(this.sql, LISTED, { organizationId, after, limit });
     return pageOf(rows.map(deliveryOf), ask, (row) => ({ atMs: row.createdAtMs, id: row.id }));
   }
 

@@ -226,6 +226,7 @@ export const asRead = (first: number): string =>
    AND days IS NOT DISTINCT FROM ?${first + 3} AND key_id IS NOT DISTINCT FROM ?${first + 4}
    AND channels = ?${first + 5} AND enabled = ?${first + 6}`;
 
+/** In the order of the columns that `add` and `asRead` name. */
 export const valuesOf = (terms: RuleTerms) =>
   [
     terms.kind,

@@ -4,6 +4,7 @@ import { createHmac, randomBytes } from "node:crypto";
 
 const PREFIX = "whsec_";
 
+/** 24 random bytes, in the form that Standard Webhooks gives them. */
 export const newSigningSecret = (): string => `${PREFIX}${randomBytes(24).toString("base64")}`;
 
 /** The three headers of one try; the id stays, the time is of the try. */

@@ -23,4 +23,5 @@ export interface Actor extends From {
 /** What the gateway does of its own accord: no call is behind it. */
 export const OF_ITSELF: From = { address: null, requestId: null };
 
+/** The gateway as its own actor; `id` names the work that acts, like `START`. */
 export const byItself = (id: string): Actor => ({ id, ...OF_ITSELF });

@@ -18,6 +18,7 @@ export type FieldRead<T> = (value: unknown, name: string) => T | undefined;
 
 const LOGIT_BIAS = { entries: 1024, min: -100, max: 100 };
 
+/** A number within the range, both ends included. */
 export const decimal =
   (range: Range, documentedDefault: number): FieldRead<number> =>
   (value, name) => {
@@ -26,6 +27,7 @@ export const decimal =
     return number === documentedDefault ? undefined : number;
   };
 
+/** A whole number, within the range where there is one. It has no default to leave out. */
 export const integer =
   (range?: Range): FieldRead<number> =>
   (value, name) => {
@@ -41,6 +43,7 @@ export const toggle =
     return on === documentedDefault ? undefined : on;
   };
 
+/** One of these words; the refusal names them all. */
 export const choice =
   <const T extends string>(choices: readonly T[], documentedDefault: T): FieldRead<T> =>
   (value, name) => {
@@ -48,6 +51,7 @@ export const choice =
     return chosen === documentedDefault ? undefined : chosen;
   };
 
+/** At most so many characters. */
 export const text =
   (maxLength: number): FieldRead<string> =>
   (value, name) =>

@@ -65,5 +65,6 @@ export function usdJsonNumber(amount: NanoUsd): string {
 export const minUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a < b ? a : b);
 export const maxUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a > b ? a : b);
 export const addUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a + b) as NanoUsd;
+/** Below zero where `b` is larger: whoever may not go there compares first. */
 export const subUsd = (a: NanoUsd, b: NanoUsd): NanoUsd => (a - b) as NanoUsd;
 export const sumUsd = (amounts: readonly NanoUsd[]): NanoUsd => amounts.reduce(addUsd, ZERO_USD);

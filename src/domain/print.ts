@@ -19,6 +19,7 @@ export const printMinute = (ms: number | bigint): string => {
 };
 export const printTimeOrNull = (ms: number | bigint | null): string | null =>
   ms === null ? null : printTime(ms);
+/** A list that is shown whole: no page follows. */
 export const printList = <Row>(data: Row[]): { data: Row[]; next_cursor: null } => ({
   data,
   next_cursor: null,

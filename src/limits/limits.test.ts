@@ -44,8 +44,29 @@ test("a place that was given back is free again, and that of all together is ref
 
 test("one organization takes everything as long as nobody waits", () => {
   const { calls, taken } = callsOf({ maxConcurrent: 4 });
-  for (let n = 0; n < 4; n += 1) taken(GREEDY);
+  const [first] = Array.from({ length: 4 }, () => taken(GREEDY));
   expect(calls.take(GREEDY)).toMatchObject({ code: "overloaded" });
+  first?.done();
+  taken(GREEDY); // its own refusal is nobody else's waiting
+});
+
+test.each([
+  [1, 1],
+  [5, 2],
+])("of %d places half are a share of %d: whole ones, and one at the least", (maxConcurrent, share) => {
+  const { calls, taken, later } = callsOf({ maxConcurrent });
+  const slots = Array.from({ length: maxConcurrent }, () => taken(GREEDY));
+  const statusWith = (held: number): number | undefined => {
+    for (const slot of slots.splice(held)) slot.done();
+    const others = Array.from({ length: maxConcurrent - held }, () => taken(MODEST));
+    calls.take({ organizationId: "org_3" });
+    const status = calls.refusal(GREEDY)?.status;
+    for (const slot of others) slot.done();
+    later(60_000);
+    return status;
+  };
+  expect(statusWith(share)).toBe(429);
+  expect(statusWith(share - 1)).toBe(503);
 });
 
 test("while another one waits, who has its share gets none of what is given back: 429, until nobody waits any more", () => {

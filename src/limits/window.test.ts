@@ -12,6 +12,15 @@ test("so many of one in a window that begins with its first; others have their o
   expect(counted.count("a", 100)).toEqual({ fits: true, left: 1, resetMs: 100 });
 });
 
+test("whether one more would be counted is told without counting it", () => {
+  const counted = windows();
+  expect([counted.fits("a", 0), counted.fits("a", 0), counted.fits("a", 0)]).toEqual([true, true, true]);
+  counted.count("a", 0);
+  expect(counted.fits("a", 0)).toBe(true);
+  counted.count("a", 0);
+  expect([counted.fits("a", 99), counted.fits("b", 99), counted.fits("a", 100)]).toEqual([false, true, true]);
+});
+
 test("no more are kept than may be: those that have ended go, else the one that began first", () => {
   const counted = windows();
   for (const [id, atMs] of [
@@ -27,4 +36,5 @@ test("no more are kept than may be: those that have ended go, else the one that 
   expect(counted.count("b", 120).fits).toBe(false);
   expect(counted.count("e", 121).fits).toBe(true); // nothing had ended: "b" began first
   expect(counted.count("c", 121).fits).toBe(false);
+  expect(counted.count("b", 121).fits).toBe(true); // forgotten
 });

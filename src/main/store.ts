@@ -38,6 +38,7 @@ interface OpenOn {
   keyChanged?: ((error: Error) => void) | undefined;
 }
 
+/** Migrated, and locked to this process or leased. Throws `StoreFailure` with what to do. */
 export const openStore = (config: Config, on: OpenOn): Promise<OpenedStore> =>
   config.databaseUrl === null
     ? openSqlite(config, { ...on, clock: on.clock ?? systemClock })

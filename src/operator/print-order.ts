@@ -4,6 +4,7 @@ import { formatUsd } from "../domain/money.ts";
 import { printTime, printTimeOrNull } from "../domain/print.ts";
 import type { PaymentOrder } from "../payments/order.ts";
 
+/** Where to pay is told of open orders alone. */
 export const printOrder = (order: PaymentOrder): OrderJson => ({
   id: order.id,
   org: order.organizationId,

@@ -1,6 +1,6 @@
 // Every verified event of a payment service with what came of it: what an operator looks at when money was seen but not
 // credited. One row per event; further deliveries count.
-import { type Page, type PageAsk, pageOf } from "../store/page.ts";
+import { newestRows, type Page, type PageAsk, pageOf } from "../store/page.ts";
 import { numberOf, orNull, type Sql, type SqlRow, textOf } from "../store/sql.ts";
 import type { DriverName } from "./order.ts";
 
@@ -31,6 +31,8 @@ export interface EventRecord {
 }
 
 export type Noted = Omit<EventRecord, "deliveries" | "receivedAtMs">;
+
+const LISTED = { table: "payment_event", at: "received_at", id: "event_id" };
 
 /** Says what came of an event, and decides nothing: money follows orders. */
 export class EventLog {
@@ -95,15 +97,8 @@ export class EventLog {
     after: { atMs: number; id: string },
     ask: Pick<PageAsk, "limit">,
   ): Promise<Page<EventRecord>> {
-    const rows = await this.sql.rows(
-      `SELECT * FROM payment_event
-       WHERE (?1 = '' OR org_id = ?1) AND (received_at < ?2 OR (received_at = ?2 AND event_id < ?3))
-       ORDER BY received_at DESC, event_id DESC LIMIT ?4`,
-      organizationId ?? "",
-      after.atMs,
-      after.id,
-      ask.limit + 1,
-    );
+    const { limit } = ask;
+    const rows = await newestRows(this.sql, LISTED, { organizationId, after, limit });
     return pageOf(rows.map(eventOf), ask, (row) => ({ atMs: row.receivedAtMs, id: row.id }));
   }
 }

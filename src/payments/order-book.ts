@@ -4,7 +4,7 @@ import { DAY_MS, SECOND_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { randomBase62 } from "../lib/id.ts";
 import { sumColumn, sumOf } from "../store/exact-sum.ts";
-import { type Page, type PageAsk, pageOf } from "../store/page.ts";
+import { newestRows, type Page, type PageAsk, pageOf } from "../store/page.ts";
 import {
   moneyOf,
   numberOf,
@@ -32,6 +32,8 @@ export const BEGUN_MAX = 50;
 const begun = (organization: string, since: string): string =>
   `SELECT count(*) AS begun FROM payment_order AS begun WHERE begun.org_id = ${organization}
      AND begun.created_at > ${since} AND begun.purpose = 'checkout' AND begun.state <> 'credited'`;
+
+const LISTED = { table: "payment_order", at: "created_at", id: "order_id" };
 
 /** Amounts in nano-USD; a change that came too late answers false, and changed nothing. */
 export class OrderBook {
@@ -163,15 +165,8 @@ export class OrderBook {
     after: { atMs: number; id: string },
     ask: Pick<PageAsk, "limit">,
   ): Promise<Page<PaymentOrder>> {
-    const rows = await this.sql.rows(
-      `SELECT * FROM payment_order
-       WHERE (?1 = '' OR org_id = ?1) AND (created_at < ?2 OR (created_at = ?2 AND order_id < ?3))
-       ORDER BY created_at DESC, order_id DESC LIMIT ?4`,
-      organizationId ?? "",
-      after.atMs,
-      after.id,
-      ask.limit + 1,
-    );
+    const { limit } = ask;
+    const rows = await newestRows(this.sql, LISTED, { organizationId, after, limit });
     return pageOf(rows.map(orderOf), ask, (row) => ({ atMs: row.createdAtMs, id: row.id }));
   }
 

@@ -18,7 +18,9 @@ const OPEN_MAX = 100;
 /** Withdrawn, replaced and taken ones included. */
 const A_DAY_MAX = 500;
 
+/** What is kept in place of a token: SHA-256, as base64url. */
 export const tokenDigest = (token: string): string => createHash("sha256").update(token).digest("base64url");
+/** 256 bits of chance, as base64url: 43 characters. */
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
 type Kept = Pick<People, "invitations" | "withdrawInvitation"> & {

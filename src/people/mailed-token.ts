@@ -2,6 +2,7 @@
 // shown the token. Whoever comes with it reads that mailbox.
 import { createHmac, timingSafeEqual } from "node:crypto";
 
+/** `token` with its proof behind a dot; `secret` is that of the sessions. */
 export const mailedToken = (secret: string, token: string): string => `${token}.${proofOf(secret, token)}`;
 
 /** The token of either link, and whether it came by mail. */

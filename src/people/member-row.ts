@@ -15,9 +15,11 @@ export interface MembershipPorts {
 /** The row's name in the library's records. */
 export const MEMBERSHIP = "membership";
 
+/** Unique: who is a member of an organization is so once. */
 export const placeOfMember = (organizationId: string, personId: string): string =>
   `${organizationId} ${personId}`;
 
+/** Where the library's records find the row. */
 export const memberAt = (organizationId: string, personId: string) => [
   { field: "place", value: placeOfMember(organizationId, personId) },
 ];

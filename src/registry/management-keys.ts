@@ -47,6 +47,7 @@ export interface ManagementKeyDoor {
   authenticateManagementKey(id: string, digest: Uint8Array): Promise<ManagementKeyRecord | null>;
 }
 
+/** `livesMs` left out: until it is revoked. With its line in the audit log, in one transaction. */
 export const createManagementKey = (
   on: Transactions,
   { id, name, prefix, digest, livesMs, loginOf }: NewManagementKey,

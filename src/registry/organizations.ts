@@ -11,6 +11,7 @@ export interface OrganizationRecord {
   createdAtMs: number;
 }
 
+/** With an account of nothing, and a line in the audit log, in one transaction. */
 export const createOrganization = (
   on: Transactions,
   { id, name }: { id: string; name: string },

@@ -45,6 +45,7 @@ const ofOrganization =
       ? eb("org_id", "in", from.selectFrom("organization").select("org_id"))
       : eb("org_id", "=", id);
 
+/** The filter as a condition on the ledger's requests; a window is a range of their ids. */
 export const ofRequests =
   (sql: Sql, { organizationId, query, window: { fromMs, toMs } }: Filter) =>
   (eb: ExpressionBuilder<Tables, "request">): Condition =>
@@ -75,6 +76,7 @@ function inState(
   return [released, eb.or([eb("error_code", "is", null), eb("error_code", "<>", OWNER_LOST)])];
 }
 
+/** The same on the request log, where a state is a kind. */
 export const ofRequestLog =
   ({ organizationId, query, window: { fromMs, toMs } }: Filter) =>
   (eb: ExpressionBuilder<Tables, "journal">): Condition =>

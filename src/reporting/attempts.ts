@@ -7,6 +7,7 @@ import type { AttemptRecord, Doubt, RequestRecord } from "../ledger/records.ts";
 type Attempt = RequestJson["attempts"][number];
 type Judged = z.output<typeof activityShapes.activityDetail>["attempts"][number];
 
+/** One per attempt, in their order; `paid_by` is null while nobody knows. */
 export const judgedAttempts = (record: RequestRecord): Judged[] =>
   record.attempts.map((attempt, at) => {
     const isLast = at === record.attempts.length - 1;

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { migrate } from "../store/migrate.ts";
-import { sqliteSql } from "../store/sqlite-sql.ts";
+import { plannedSql } from "../../test/support/planned-sql.ts";
 import { ledgerPage, type BillingPorts } from "./billing.ts";
 
 const ENTRIES = 90;
@@ -26,19 +26,10 @@ for (let n = 1; n <= ENTRIES; n += 1)
 
 /** One entry a day, of three months; entry 31 is the first of October. */
 async function page(query: Parameters<typeof ledgerPage>[2], lookedAt?: bigint) {
-  const sql = sqliteSql({ writer });
-  let plan = "";
-  const rows: typeof sql.rows = (text, ...values) => {
-    plan = writer
-      .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`)
-      .all()
-      .map(({ detail }) => detail)
-      .join();
-    return sql.rows(text, ...values);
-  };
-  const on = { sql: { ...sql, rows }, clock: { nowMs: () => at(ENTRIES) } } as unknown as BillingPorts;
+  const { sql, plans } = plannedSql(writer);
+  const on = { sql, clock: { nowMs: () => at(ENTRIES) } } as unknown as BillingPorts;
   const { data, next_cursor, searched_to } = await ledgerPage(on, "org_a", query, lookedAt);
-  return { entries: data.map(({ n }) => n), plan, next_cursor, searched_to };
+  return { entries: data.map(({ n }) => n), plan: plans.at(-1)?.join() ?? "", next_cursor, searched_to };
 }
 const numbers = (from: number, to: number): number[] =>
   Array.from({ length: from - to + 1 }, (_, n) => from - n);

@@ -262,6 +262,7 @@ function referenceOf(reference: string | null): string | null {
   }
 }
 
+/** A chargeback's amount is printed below zero. */
 export const topUpOf = (transaction: CreditTransaction): TopUp => ({
   at: printTime(transaction.at),
   kind: transaction.kind,

@@ -99,6 +99,7 @@ function accessTo(
   return release.requiresPaid && !paid ? "paid_workspace_required" : "open";
 }
 
+/** As it is published; a cached rate that is left out is named as what stands in its place. */
 export const priceOf = ({ publishedPrice }: Release): Model["price"] => ({
   ...publishedPrice,
   cached_input_per_million: publishedRate(publishedPrice, "cached_input"),

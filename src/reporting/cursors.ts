@@ -25,6 +25,7 @@ const wholeIfGiven =
   (cursor: string | undefined): string | undefined =>
     cursor === undefined ? undefined : readCursor(cursor, pattern)[0];
 
+/** Throws `Refusal` for a text that is no number of an earlier page. */
 export const numberedCursor = (cursor: string): number => Number(readCursor(cursor, NUMBER)[0]);
 export const requestCursor = wholeIfGiven(REQUEST);
 export const organizationCursor = wholeIfGiven(ORGANIZATION);

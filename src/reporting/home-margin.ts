@@ -15,7 +15,7 @@ import type { RouteStanding } from "../releases/standing.ts";
 import { exact } from "../store/exact-sum.ts";
 import { exactTotal, from, magnitude, rowsOf, theRow } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
-import { hoursUsedByAll } from "./hours-used.ts";
+import { hoursUsedByAll, tokensUsed } from "./hours-used.ts";
 import { sinceRequest } from "./request-time.ts";
 
 type Margin = z.output<typeof homeShapes.homeMargin>;
@@ -109,14 +109,7 @@ const percentOf = (charge: bigint, cost: bigint): number => Number(((charge - co
 async function usedSince(sql: Sql, firstHour: number): Promise<Used[]> {
   const query = hoursUsedByAll(sql, { first: firstHour })
     .groupBy("model")
-    .select((eb) => [
-      "model",
-      exactTotal(eb.ref("charge")).as("charge"),
-      exactTotal(eb.ref("input_tokens")).as("input"),
-      exactTotal(eb.ref("cached_tokens")).as("cached"),
-      exactTotal(eb.ref("cache_write_tokens")).as("written"),
-      exactTotal(eb.ref("output_tokens")).as("output"),
-    ])
+    .select((eb) => ["model", exactTotal(eb.ref("charge")).as("charge"), ...tokensUsed(eb)])
     .orderBy((eb) => magnitude(eb.ref("charge")), "desc")
     .orderBy("model");
   return (await rowsOf(sql, query)).map(({ model, ...row }) => ({

@@ -3,7 +3,7 @@
 // seeks along the primary key, and of each only the hours asked for. PostgreSQL keeps a partition for each month, and looks
 // into no other.
 import { type Expression, type RawBuilder, sql as fragment } from "kysely";
-import { from } from "../store/query.ts";
+import { exactTotal, from } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import type { Tables } from "../store/tables.ts";
 
@@ -41,6 +41,17 @@ export const hoursUsedByAll = (sql: Sql, span: Span) =>
       : fragment`FROM usage_hour WHERE true`,
     span,
   );
+
+type TokenColumn = "input_tokens" | "cached_tokens" | "cache_write_tokens" | "output_tokens";
+
+/** The exact sums of what was used in these hours, for `exact`: cached and written tokens are among `input`. */
+export const tokensUsed = (eb: { ref(column: TokenColumn): Expression<bigint> }) =>
+  [
+    exactTotal(eb.ref("input_tokens")).as("input"),
+    exactTotal(eb.ref("cached_tokens")).as("cached"),
+    exactTotal(eb.ref("cache_write_tokens")).as("written"),
+    exactTotal(eb.ref("output_tokens")).as("output"),
+  ] as const;
 
 type Fragment = RawBuilder<unknown>;
 const NOTHING: Fragment = fragment``;

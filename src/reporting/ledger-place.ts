@@ -47,6 +47,7 @@ async function stampOf(sql: Sql, organizationId: string, version: bigint): Promi
 
 export type StoredEntry = Tables["ledger_entry"];
 
+/** The entry of this number in the organization's chain. */
 export const entryNumbered = (
   sql: Sql,
   organizationId: string,

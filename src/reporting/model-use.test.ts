@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { migrate } from "../store/migrate.ts";
-import { sqliteSql } from "../store/sqlite-sql.ts";
+import { plannedSql } from "../../test/support/planned-sql.ts";
 import { modelUse } from "./model-use.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 23, 12);
@@ -37,25 +37,9 @@ test("thirty days of one model, by organization, the most requests first, by see
   use("org_a", "key_2", "m", HOUR - 721, 100);
   use("org_a", "key_2", "other", HOUR, 100);
   use("org_b", "key_3", "m", HOUR - 1, 7);
-  const sql = sqliteSql({ writer });
-  const plans: string[] = [];
-  const watched = {
-    ...sql,
-    rows: (
-      text: string,
-      ...values: Parameters<typeof sql.rows> extends [string, ...infer Rest] ? Rest : never
-    ) => {
-      plans.push(
-        ...writer
-          .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`)
-          .all()
-          .map(({ detail }) => detail),
-      );
-      return sql.rows(text, ...values);
-    },
-  };
+  const { sql, plans } = plannedSql(writer);
   const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 };
-  expect(await modelUse({ sql: watched, clock }, "m")).toEqual({
+  expect(await modelUse({ sql, clock }, "m")).toEqual({
     model: "m",
     since: new Date((HOUR - 720) * 3_600_000).toISOString(),
     organizations: 2,
@@ -66,7 +50,7 @@ test("thirty days of one model, by organization, the most requests first, by see
       { org: "org_a", name: "Name of org_a", requests: 5, charge_usd: "0.000002000" },
     ],
   });
-  expect(plans.filter((plan) => plan.includes("usage_hour"))).toEqual(
+  expect(plans.flat().filter((step) => step.includes("usage_hour"))).toEqual(
     Array.from(
       { length: 2 },
       () => "SEARCH usage_hour USING PRIMARY KEY (org_id=? AND key_id=? AND model=? AND hour>?)",

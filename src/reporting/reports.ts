@@ -23,6 +23,7 @@ interface ReportsPorts
 
 export type Reports = ReturnType<typeof createReports>;
 
+/** What every reader stands on, with the book of labels that they share. */
 export const createReports = (ports: ReportsPorts) => ({
   ...ports,
   labels: new LabelBook(ports.sql, ports.ledger),

@@ -14,7 +14,7 @@ import { nearestToLive, type RouteStanding } from "../releases/standing.ts";
 import { exact } from "../store/exact-sum.ts";
 import { exactTotal, from, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
-import { hoursUsed } from "./hours-used.ts";
+import { hoursUsed, tokensUsed } from "./hours-used.ts";
 import { sinceRequest } from "./request-time.ts";
 import { type Window, windowOf } from "./windows.ts";
 
@@ -117,10 +117,7 @@ async function tokensOf(
     .select((eb) => [
       "model",
       exactTotal(eb.ref("requests")).as("requests"),
-      exactTotal(eb.ref("input_tokens")).as("input"),
-      exactTotal(eb.ref("cached_tokens")).as("cached"),
-      exactTotal(eb.ref("cache_write_tokens")).as("written"),
-      exactTotal(eb.ref("output_tokens")).as("output"),
+      ...tokensUsed(eb),
       exactTotal(eb.ref("charge")).as("charge"),
     ]);
   const rows = (await rowsOf(sql, read)).filter(({ model }) => !vectors.has(model));

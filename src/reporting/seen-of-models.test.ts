@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { migrate } from "../store/migrate.ts";
-import { sqliteSql } from "../store/sqlite-sql.ts";
+import { plannedSql } from "../../test/support/planned-sql.ts";
 import { sinceRequest } from "./request-time.ts";
 import { seenOfModels } from "./seen-of-models.ts";
 
@@ -37,28 +37,15 @@ test("uptime and time to first token of an organization's own newest requests, b
   add("org_a", "down", NOW_MS - 20, 503, null);
   add("org_a", "damaged", NOW_MS - 30, 200, -5);
   add("org_b", "fast", NOW_MS - 40, 502, 9_000);
-  const plans: string[] = [];
-  const sql = sqliteSql({ writer });
-  const watched: typeof sql = {
-    ...sql,
-    rows: (text, ...values) => {
-      plans.push(
-        ...writer
-          .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`)
-          .all()
-          .map(({ detail }) => detail),
-      );
-      return sql.rows(text, ...values);
-    },
-  };
+  const { sql, plans } = plannedSql(writer);
   const clock = { nowMs: () => NOW_MS, monotonicMs: () => 0 };
-  const seen = await seenOfModels({ sql: watched, clock }, "org_a");
+  const seen = await seenOfModels({ sql, clock }, "org_a");
   expect(Object.fromEntries(seen)).toEqual({
     fast: { requests: 4, uptime: 0.75, first_part_ms_p50: 200 },
     down: { requests: 1, uptime: 0, first_part_ms_p50: null },
     damaged: { requests: 1, uptime: 1, first_part_ms_p50: null },
   });
-  expect(plans).toEqual(["SEARCH request USING PRIMARY KEY (org_id=? AND request_id>?)"]);
+  expect(plans).toEqual([["SEARCH request USING PRIMARY KEY (org_id=? AND request_id>?)"]]);
   for (let at = 0; at < 2000; at++) add("org_a", "new", NOW_MS, 200, 1);
   expect([...(await seenOfModels({ sql, clock }, "org_a")).keys()]).toEqual(["new"]);
 });

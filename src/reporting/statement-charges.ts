@@ -20,7 +20,7 @@ export interface ModelAndKey {
   charge: NanoUsd;
 }
 
-interface ChargesAsk {
+export interface ChargesAsk {
   organizationId: string;
   fromMs: number;
   /** Not included. */

@@ -20,7 +20,7 @@ import {
   type StoredEntry,
 } from "./ledger-place.ts";
 import { organizationNamed } from "./organization-names.ts";
-import { chargesByModelAndKey } from "./statement-charges.ts";
+import { type ChargesAsk, chargesByModelAndKey } from "./statement-charges.ts";
 
 type Statement = z.output<typeof shapes.statement>;
 
@@ -86,14 +86,6 @@ async function statementNow(on: StatementPorts, organizationId: string, month: s
   // Of a month that runs: only what had ended when its last entry was written.
   const toMs = final || closing.entry === null ? endMs : Math.min(endMs, Number(closing.entry.at) + 1);
   const moved = await movementsOf(sql, organizationId, { fromMs, toMs });
-  const ask = { organizationId, fromMs, toMs, charged: sums.charge };
-  const charged = await chargesByModelAndKey(sql, ask);
-  const listed = charged.slice(0, LISTED);
-  const names = await on.labels.keysOf(
-    organizationId,
-    listed.map(({ key }) => key),
-  );
-  const listedMovements = moved.slice(0, LISTED);
   return {
     org: { id: organizationId, name: named.name },
     month,
@@ -112,21 +104,8 @@ async function statementNow(on: StatementPorts, organizationId: string, month: s
     held_usd: formatUsd(closing.held),
     debt_usd: formatUsd(closing.debt),
     drift_usd: formatUsd(subUsd(stated, closing.balance)),
-    movements: listedMovements.map(({ signed, ...row }) => ({ ...row, amount_usd: formatUsd(signed) })),
-    other_movements: othersOf(moved.length - listedMovements.length, {
-      all: nanoUsd(stated - opening.balance + sums.charge),
-      listed: listedMovements.map(({ signed }) => signed),
-    }),
-    charges: listed.map(({ model, key, requests, charge }) => ({
-      model,
-      key: { id: key, name: names.get(key)?.name ?? key },
-      requests,
-      charge_usd: formatUsd(charge),
-    })),
-    other_charges: othersOf(charged.length - listed.length, {
-      all: sums.charge,
-      listed: listed.map(({ charge }) => charge),
-    }),
+    ...printMovements(moved, nanoUsd(stated - opening.balance + sums.charge)),
+    ...(await chargesOf(on, { organizationId, fromMs, toMs, charged: sums.charge })),
     entries: {
       first: last > before ? Number(before + 1n) : null,
       last: last > before ? Number(last) : null,
@@ -211,6 +190,46 @@ const isSummed = (kind: string): kind is keyof Sums => (SUMMED as readonly strin
 
 interface Movement extends Omit<Statement["movements"][number], "amount_usd"> {
   signed: NanoUsd;
+}
+
+/** `all`: what they come to together. */
+function printMovements(
+  moved: readonly Movement[],
+  all: NanoUsd,
+): Pick<Statement, "movements" | "other_movements"> {
+  const listed = moved.slice(0, LISTED);
+  return {
+    movements: listed.map(({ signed, ...row }) => ({ ...row, amount_usd: formatUsd(signed) })),
+    other_movements: othersOf(moved.length - listed.length, {
+      all,
+      listed: listed.map(({ signed }) => signed),
+    }),
+  };
+}
+
+/** What each key was charged for each model, the largest first. */
+async function chargesOf(
+  { sql, labels }: Pick<StatementPorts, "sql" | "labels">,
+  asked: ChargesAsk,
+): Promise<Pick<Statement, "charges" | "other_charges">> {
+  const charged = await chargesByModelAndKey(sql, asked);
+  const listed = charged.slice(0, LISTED);
+  const names = await labels.keysOf(
+    asked.organizationId,
+    listed.map(({ key }) => key),
+  );
+  return {
+    charges: listed.map(({ model, key, requests, charge }) => ({
+      model,
+      key: { id: key, name: names.get(key)?.name ?? key },
+      requests,
+      charge_usd: formatUsd(charge),
+    })),
+    other_charges: othersOf(charged.length - listed.length, {
+      all: asked.charged,
+      listed: listed.map(({ charge }) => charge),
+    }),
+  };
 }
 
 /** Credits that came or went back, in their order. */

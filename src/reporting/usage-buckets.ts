@@ -36,6 +36,7 @@ export function bucketsOf(asked: AskedWindow, nowMs: number): { window: Window; 
   };
 }
 
+/** The first instant of each bucket, in milliseconds. */
 export const startsOf = ({ fromMs, toMs, bucketMs }: Buckets): number[] =>
   Array.from({ length: Math.ceil((toMs - fromMs) / bucketMs) }, (_, i) => fromMs + i * bucketMs);
 

@@ -8,7 +8,7 @@ import { exact } from "../store/exact-sum.ts";
 import { exactTotal, from, magnitude, rowsOf, when } from "../store/query.ts";
 import type { Sql } from "../store/sql.ts";
 import { WRITTEN_TOKENS } from "../store/written-tokens.ts";
-import { hoursUsed } from "./hours-used.ts";
+import { hoursUsed, tokensUsed } from "./hours-used.ts";
 import { idsAround } from "./request-time.ts";
 import { bucketOf } from "./usage-buckets.ts";
 
@@ -89,10 +89,7 @@ function cellsBy(hours: RolledUp, { fromMs, bucketMs }: Asked, told: readonly ("
       place("model").as("model"),
       bucket.as("bucket"),
       exactTotal(eb.ref("requests")).as("counted"),
-      exactTotal(eb.ref("input_tokens")).as("input"),
-      exactTotal(eb.ref("cached_tokens")).as("cached"),
-      exactTotal(eb.ref("cache_write_tokens")).as("written"),
-      exactTotal(eb.ref("output_tokens")).as("output"),
+      ...tokensUsed(eb),
       exactTotal(eb.ref("charge")).as("spent"),
     ]);
 }

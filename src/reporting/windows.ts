@@ -37,6 +37,7 @@ export function windowIfAsked(asked: AskedWindow, nowMs: number): Partial<Window
   return windowOf(asked, nowMs);
 }
 
+/** The first instant of the UTC day that this instant is in. */
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS;
 
 /** The first instant of the UTC month that this instant is in. */

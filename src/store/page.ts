@@ -1,4 +1,5 @@
 // One page of a list that is newest first: the cursor names the last row of the page before it.
+import type { Sql, SqlRow } from "./sql.ts";
 
 export interface PageAsk {
   /** As an earlier page gave it; null is the first page. */
@@ -21,6 +22,33 @@ export function pageStart({ cursor }: Pick<PageAsk, "cursor">): { atMs: number; 
   const [, at = "", id = ""] = /^(\d{1,16})\.([\w-]{1,100})$/.exec(cursor) ?? [];
   return id === "" ? null : { atMs: Number(at), id };
 }
+
+/** A table with a list in it: its column of time, and the one that tells rows of one instant apart. */
+interface Listed {
+  table: string;
+  at: string;
+  id: string;
+}
+
+/** Rows of one organization, or of all where it is null, from `after` on, newest first: one more than the limit, for `pageOf`. */
+export const newestRows = (
+  sql: Pick<Sql, "rows">,
+  { table, at, id }: Listed,
+  {
+    organizationId,
+    after,
+    limit,
+  }: { organizationId: string | null; after: { atMs: number; id: string }; limit: number },
+): Promise<SqlRow[]> =>
+  sql.rows(
+    `SELECT * FROM ${table}
+     WHERE ${organizationId === null ? "?1 = ''" : "org_id = ?1"} AND (${at} < ?2 OR (${at} = ?2 AND ${id} < ?3))
+     ORDER BY ${at} DESC, ${id} DESC LIMIT ?4`,
+    organizationId ?? "",
+    after.atMs,
+    after.id,
+    limit + 1,
+  );
 
 /** `rows`: up to one more than the limit, which tells that there is a next page. */
 export function pageOf<Row>(

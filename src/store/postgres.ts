@@ -213,7 +213,7 @@ export async function assertDataKey(client: pg.ClientBase | null, dataDirectory:
   const known = client === null ? undefined : await keyCheckIn(client);
   const refusal = dataKeyRefusal(dataDirectory, known === undefined ? "fresh" : "existing");
   if (refusal !== null) throw ofThisDatabase(refusal, dataDirectory);
-  if (known !== undefined && !opensWith(dataDirectory, known.data_key_check)) throw foreignKey(dataDirectory);
+  if (known !== undefined && !opensWith(dataDirectory, known.data_key_check)) throw foreignDataKey(dataDirectory);
 }
 
 async function sharedDataKey(client: pg.Client, dataDirectory: string): Promise<Uint8Array> {
@@ -226,7 +226,7 @@ async function sharedDataKey(client: pg.Client, dataDirectory: string): Promise<
   }
   if (known.data_key_check.equals(check)) return dataKey;
   const next = takeNextDataKey(dataDirectory, known.data_key_check);
-  if (next === null) throw foreignKey(dataDirectory);
+  if (next === null) throw foreignDataKey(dataDirectory);
   return next;
 }
 
@@ -239,9 +239,10 @@ function readKey(dataDirectory: string, database: "fresh" | "existing"): Uint8Ar
 }
 
 const ofThisDatabase = (error: unknown, dataDirectory: string): unknown =>
-  error instanceof StoreFailure && error.reason === "data_key" ? foreignKey(dataDirectory) : error;
+  error instanceof StoreFailure && error.reason === "data_key" ? foreignDataKey(dataDirectory) : error;
 
-export const foreignKey = (dataDirectory: string): StoreFailure =>
+/** The directory's `data.key` does not open what this database keeps. */
+export const foreignDataKey = (dataDirectory: string): StoreFailure =>
   new StoreFailure(
     "data_key",
     `${dataDirectory}/data.key is not the data key of this database; copy the file from another gateway of it, or from its backup`,

@@ -4,8 +4,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { CrashPoint } from "../../src/lib/crash-point.ts";
 import { readEvents } from "../support/events.ts";
-import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { ProcessGateway, type Received } from "../support/process-gateway.ts";
+import { dropDatabases, STORE_ENVIRONMENTS } from "../support/store-environments.ts";
 
 const KEY = { "idempotency-key": "crash-test-1" };
 const FULL = "5.000000000";
@@ -55,31 +55,17 @@ const named = CASES.map((one) => ({
   name: `${one.at}, ${one.slow ? "slow " : ""}${one.stream ? "stream" : "JSON"}`,
 }));
 
-const databases: TestDatabase[] = [];
-afterAll(async () => {
-  for (const database of databases) await database.drop();
-});
+afterAll(dropDatabases);
 
-const STORES: Record<string, () => Promise<Record<string, string>>> = {
-  SQLite: async () => ({}),
-  PostgreSQL: async () => {
-    const database = await (await testPostgres()).migrated();
-    databases.push(database);
-    return { DATABASE_URL: database.url };
-  },
-};
-
-describe.each(Object.keys(STORES))("%s", (store) => {
-  test.each(named)("$name: retry sees $retry", (one) =>
-    crashAndRetry(one, STORES[store] ?? STORES["SQLite"]),
-  );
+describe.each(Object.entries(STORE_ENVIRONMENTS))("%s", (_, environment) => {
+  test.each(named)("$name: retry sees $retry", (one) => crashAndRetry(one, environment));
 });
 
 async function crashAndRetry(
   { at, stream, slow, behaviour, env: its = {}, calls, retry }: Case,
-  store: (() => Promise<Record<string, string>>) | undefined,
+  environment: () => Promise<Record<string, string>>,
 ): Promise<void> {
-  const env = (await store?.()) ?? {};
+  const env = await environment();
   const gateway = await ProcessGateway.start({ TOLLGATE_CRASH_AT: at, ...env, ...its });
   try {
     if (behaviour !== undefined) await simulate(gateway, behaviour);
@@ -140,12 +126,12 @@ async function quoteOf(
 }
 
 /** Decisions before the one that lowers: PostgreSQL commits no refusals. */
-const LOWERING_AT: Record<string, number> = { SQLite: 4, PostgreSQL: 2 };
+const LOWERING_AT = { SQLite: 4, PostgreSQL: 2 };
 
-describe.each(Object.keys(STORES))("%s, while running holds are lowered", (store) => {
+describe.each(["SQLite", "PostgreSQL"] as const)("%s, while running holds are lowered", (store) => {
   test.each(["before_commit1", "after_commit1"])("%s", async (point) => {
-    const env = (await STORES[store]?.()) ?? {};
-    const at = `${point}:${LOWERING_AT[store] ?? 0}`;
+    const env = await STORE_ENVIRONMENTS[store]();
+    const at = `${point}:${LOWERING_AT[store]}`;
     const gateway = await ProcessGateway.start({ TOLLGATE_CRASH_AT: at, ...env });
     try {
       await simulate(gateway, { latency_ms: 20_000 });

@@ -7,24 +7,12 @@ import pg from "pg";
 import type { RequestJson } from "../../src/api/shapes/requests.ts";
 import { countTokens } from "../../src/pricing/tokens.ts";
 import { type ChunkJson, readEvents } from "../support/events.ts";
-import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { type Arriving, ProcessGateway, untilParts } from "../support/process-gateway.ts";
+import { dropDatabases, STORE_ENVIRONMENTS } from "../support/store-environments.ts";
 
 type Delta = ChunkJson["choices"][number]["delta"];
 
-const databases: TestDatabase[] = [];
-afterAll(async () => {
-  for (const database of databases) await database.drop();
-});
-
-const STORES: Record<string, () => Promise<Record<string, string>>> = {
-  SQLite: async () => ({}),
-  PostgreSQL: async () => {
-    const database = await (await testPostgres()).migrated();
-    databases.push(database);
-    return { DATABASE_URL: database.url };
-  },
-};
+afterAll(dropDatabases);
 
 const inPieces = (text: string, size: number): string[] =>
   [...new Intl.Segmenter().segment(text)]
@@ -67,9 +55,9 @@ interface Cut {
   arriving: Arriving;
 }
 
-describe.each(Object.entries(STORES))("%s", (_, store) => {
+describe.each(Object.entries(STORE_ENVIRONMENTS))("%s", (_, environment) => {
   test("killed in mid-stream, texts without blanks are charged by what was delivered, with a key and without", async () => {
-    const env = await store();
+    const env = await environment();
     const gateway = await ProcessGateway.start(env);
     try {
       const cuts: Cut[] = [];
@@ -108,7 +96,8 @@ describe.each(Object.entries(STORES))("%s", (_, store) => {
   test("killed two seconds into twenty streams, at most 15 % of what clients got is not charged, and nothing else is", async () => {
     // A machine with much else to do is late with a write now and then; a gateway that writes too seldom is so each time.
     let share = 0;
-    for (let tries = 0; share <= 0.85 && tries < 3; tries += 1) share = await shareCharged(await store());
+    for (let tries = 0; share <= 0.85 && tries < 3; tries += 1)
+      share = await shareCharged(await environment());
     expect(share).toBeGreaterThan(0.85);
   }, 120_000);
 });

@@ -53,12 +53,12 @@ export function rateConformance(store: string, open: Open): void {
     clock.advance(1); // of the very millisecond nothing is given back
     return outcome;
   };
-  /** Of a prompt of so many tokens. */
-  const admit = async (key: KeyInHand, terms: { tokens?: number; model?: string } = {}) => {
-    const { tokens = 2, model = "m" } = terms;
+  /** Of a prompt of so many tokens, and an answer of so many at the most. */
+  const admit = async (key: KeyInHand, terms: { tokens?: number; answer?: number; model?: string } = {}) => {
+    const { tokens = 2, answer = 0, model = "m" } = terms;
     const admission = world.admission(key, { hold: 1, release: releaseOf({ model }) });
     if (admission.asked.kind !== "plan") throw new Error("nothing is asked");
-    Object.assign(admission.asked.plan, { promptBound: tokens, outputBound: 0 });
+    Object.assign(admission.asked.plan, { promptBound: tokens, outputBound: answer });
     const outcome = await ledger.admit(admission);
     return { id: admission.requestId, outcome, says: saysOf(outcome) };
   };
@@ -186,6 +186,17 @@ export function rateConformance(store: string, open: Open): void {
       await world.void(key, second.id, true);
       expect((await admit(key, { tokens: 61 })).says).toBe("rate_limit_exceeded");
       expect((await admit(key, { tokens: 60 })).says).toBe("admitted");
+    });
+
+    test("tokens of the prompt and of the answer count alike", async () => {
+      const key = await customer();
+      await set(key, { tokensPerMinute: 100 });
+      const { id } = await admit(key, { tokens: 70, answer: 30 });
+      expect((await admit(key)).says).toBe("rate_limit_exceeded");
+      const usage = { promptTokens: 30, completionTokens: 20, cachedTokens: null, reasoningTokens: null };
+      await world.settle(key, id, { dollars: 0.5, usage });
+      expect((await admit(key, { tokens: 51 })).says).toBe("rate_limit_exceeded");
+      expect((await admit(key, { tokens: 50 })).says).toBe("admitted");
     });
 
     test("nothing is given back beyond what was used for certain: whoever holds long ones saves nothing up", async () => {

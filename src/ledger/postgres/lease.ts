@@ -6,7 +6,7 @@ import { randomBase62 } from "../../lib/id.ts";
 import type { Jobs } from "../../lib/jobs.ts";
 import { errorKind } from "../../store/postgres-error.ts";
 import { dataKeyCheck } from "../../store/data-key.ts";
-import { foreignKey, type PostgresStore } from "../../store/postgres.ts";
+import { foreignDataKey, type PostgresStore } from "../../store/postgres.ts";
 import { StoreFailure } from "../../store/store-failure.ts";
 import type { DatabaseClock } from "../database-clock.ts";
 import { int } from "../cell.ts";
@@ -112,7 +112,7 @@ export class Lease {
        FROM (SELECT 1 FROM store_state WHERE data_key_check = $3 FOR SHARE) AS ours RETURNING started_at`,
       [epoch, name, Buffer.from(dataKeyCheck(this.store.dataKey))],
     );
-    if (row === undefined) throw foreignKey(this.store.dataDirectory);
+    if (row === undefined) throw foreignDataKey(this.store.dataDirectory);
     this.ports.clock.read(int(row[0]));
     this.epoch = epoch;
     this.extend(askedAtMs);

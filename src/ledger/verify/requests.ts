@@ -7,7 +7,7 @@ import { printTime } from "../../domain/print.ts";
 import type { Release } from "../../domain/release.ts";
 import { type Charge, chargeOf } from "../../pricing/charge.ts";
 import { openAnswer } from "../answer-vault.ts";
-import { type Cell, flag, money } from "../cell.ts";
+import { bytes, type Cell, flag, money, text } from "../cell.ts";
 import type { KnownClasses } from "../../domain/token-classes.ts";
 import { type Loaded, widthOf } from "../column-loads.ts";
 import { TO_VERIFY } from "../columns.ts";
@@ -165,13 +165,27 @@ export function checkTimes(findings: Findings, request: RequestToVerify, nowMs: 
 const CHARGE_IN_ANSWER = /"customer_charge_usd":([0-9.e+-]+)/g;
 
 /** A kept answer as it is stored, sealed, beside what its request was charged. */
-export interface AnswerToVerify {
+interface AnswerToVerify {
   organizationId: string;
   requestId: string;
   sealed: Uint8Array;
   /** Null: the request was not settled. */
   charge: NanoUsd | null;
 }
+
+/** From a row of organization, request, sealed answer, charge and state, as both stores select them. */
+export const answerToVerify = ([
+  organizationId,
+  requestId,
+  sealed,
+  charge,
+  state,
+]: readonly Cell[]): AnswerToVerify => ({
+  organizationId: text(organizationId),
+  requestId: text(requestId),
+  sealed: bytes(sealed),
+  charge: state === "settled" ? money(charge) : null,
+});
 
 /** The last cost in the stored bytes is what the client was told. */
 export function checkAnswer(findings: Findings, answer: AnswerToVerify, dataKey: Uint8Array): void {

@@ -2,9 +2,9 @@
 // snapshot, so that memory stays small whatever the store holds (money.md §5).
 import type { Release } from "../../../domain/release.ts";
 import { ChainVerification, entryOf } from "../chain.ts";
-import { checkAnswer, checkCharge, requestToVerify, checkTimes } from "../requests.ts";
+import { answerToVerify, checkAnswer, checkCharge, requestToVerify, checkTimes } from "../requests.ts";
 import type { Findings } from "../findings.ts";
-import { bytes, type Cell, money, text } from "../../cell.ts";
+import { type Cell, text } from "../../cell.ts";
 import { selected } from "../../column-loads.ts";
 import { TO_VERIFY, ENTRY, LOAD } from "../../columns.ts";
 import { type Asking, askOnce } from "../../postgres/query.ts";
@@ -58,15 +58,7 @@ export async function checkRequests(
     checkCharge(findings, request, release);
     checkTimes(findings, request, nowMs);
   }
-  for await (const [organizationId, requestId, sealed, charge, state] of pages(on, ANSWERS, RESULTS)) {
-    const answer = {
-      organizationId: text(organizationId),
-      requestId: text(requestId),
-      sealed: bytes(sealed),
-      charge: state === "settled" ? money(charge) : null,
-    };
-    checkAnswer(findings, answer, dataKey);
-  }
+  for await (const row of pages(on, ANSWERS, RESULTS)) checkAnswer(findings, answerToVerify(row), dataKey);
 }
 
 /** `$1` and `$2` are the organization and the request, its key, of the last row before; the page is found before anything is joined. */

@@ -1,9 +1,16 @@
 // Reads every request and stored answer for the verification, one row at a time (money.md §5).
 import type { Database } from "bun:sqlite";
 import type { Release } from "../../../domain/release.ts";
-import { checkAnswer, checkCharge, requestToVerify, checkTimes, releaseOr } from "../requests.ts";
+import {
+  answerToVerify,
+  checkAnswer,
+  checkCharge,
+  requestToVerify,
+  checkTimes,
+  releaseOr,
+} from "../requests.ts";
 import type { Findings } from "../findings.ts";
-import { bytes, type Cell, money, text } from "../../cell.ts";
+import type { Cell } from "../../cell.ts";
 import { selected } from "../../column-loads.ts";
 import { TO_VERIFY } from "../../columns.ts";
 import { runOnSqlite } from "../../../store/sqlite-sql.ts";
@@ -50,14 +57,5 @@ function checkAnswers(database: Database, findings: Findings, dataKey: Uint8Arra
        LEFT JOIN request ON request.org_id = result.org_id AND request.request_id = result.request_id`,
     )
     .iterate() as unknown as Iterable<Record<string, Cell>>;
-  for (const record of rows) {
-    const [organizationId, requestId, sealed, charge, state] = Object.values(record);
-    const answer = {
-      organizationId: text(organizationId),
-      requestId: text(requestId),
-      sealed: bytes(sealed),
-      charge: state === "settled" ? money(charge) : null,
-    };
-    checkAnswer(findings, answer, dataKey);
-  }
+  for (const row of rows) checkAnswer(findings, answerToVerify(Object.values(row)), dataKey);
 }

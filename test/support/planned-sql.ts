@@ -1,0 +1,16 @@
+// The port to an SQLite database that also tells how each statement finds its rows.
+import type { Database } from "bun:sqlite";
+import type { Sql } from "../../src/store/sql.ts";
+import { sqliteSql } from "../../src/store/sqlite-sql.ts";
+
+/** `plans`: of each statement so far, the steps that SQLite takes. */
+export function plannedSql(writer: Database): { sql: Sql; plans: string[][] } {
+  const sql = sqliteSql({ writer });
+  const plans: string[][] = [];
+  const rows: Sql["rows"] = (text, ...values) => {
+    const steps = writer.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`).all();
+    plans.push(steps.map(({ detail }) => detail));
+    return sql.rows(text, ...values);
+  };
+  return { sql: { ...sql, rows }, plans };
+}

@@ -1,0 +1,19 @@
+// What a gateway process is told of its store: nothing for the file in its data directory, the address of a database of its own.
+import { type TestDatabase, testPostgres } from "./postgres.ts";
+
+const databases: TestDatabase[] = [];
+
+/** By the name of the store: the environment of one gateway. Whoever takes one calls `dropDatabases` at the end. */
+export const STORE_ENVIRONMENTS = {
+  SQLite: (): Promise<Record<string, string>> => Promise.resolve({}),
+  PostgreSQL: async (): Promise<Record<string, string>> => {
+    const database = await (await testPostgres()).migrated();
+    databases.push(database);
+    return { DATABASE_URL: database.url };
+  },
+} as const;
+
+/** Drops what was made so far. */
+export async function dropDatabases(): Promise<void> {
+  for (const database of databases.splice(0)) await database.drop();
+}
