@@ -1,11 +1,17 @@
 // `channels list|add|remove|test`: where an organization's alerts go. A webhook's signing secret is printed once, by `add`.
 import type { Command } from "commander";
-import type { AlertChannelJson } from "../src/api/shapes/alerts.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AlertChannelJson, AlertDeliveryJson } from "../src/api/shapes/alerts.ts";
+import { OUTCOME_WITHIN_MS, outcomeOf } from "../src/domain/delivery-outcome.ts";
+import { OWN_NAME } from "../src/domain/own-name.ts";
 import { confirm } from "./confirm.ts";
 import { DELIVERY } from "./alerts.ts";
+import type { Gateway } from "./gateway.ts";
 import { WrongUsage } from "./problem.ts";
 import { report } from "./report.ts";
 import { fields, table } from "./table.ts";
+
+const ASK_EVERY_MS = 250;
 
 interface AddOptions {
   org: string;
@@ -89,17 +95,46 @@ function addRemove(channels: Command): void {
 function addTest(channels: Command): void {
   channels
     .command("test <channel>")
-    .description("send a test now; exit code 1 when it did not arrive")
+    .description("send a test now and wait for what comes of it; exit code 1 when it did not arrive")
     .requiredOption("--org <org>", "the organization's id or name")
     .action((channel: string, { org }: { org: string }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
         const target = "POST /admin/v1/alerts/channels/{channel}/test";
-        const { text, value } = await gateway.call(target, { org, channel });
-        const exitCode = value.state === "delivered" ? 0 : 1;
-        return { json: text, text: () => table([value], DELIVERY), exitCode };
+        const sent = await gateway.call(target, { org, channel });
+        const { text, value } = await outcomeOfTest(gateway, { org, sent });
+        const exitCode = outcomeOf(value) === "delivered" ? 0 : 1;
+        return { json: text, text: () => `${table([value], DELIVERY)}\n${inWords(value)}`, exitCode };
       }),
     );
+}
+
+type Sent = Awaited<ReturnType<Gateway["call"]>> & { value: AlertDeliveryJson };
+
+/** Asks until the first try has ended, or for as long as one takes. */
+async function outcomeOfTest(gateway: Gateway, { org, sent }: { org: string; sent: Sent }): Promise<Sent> {
+  const endsAtMs = Date.now() + OUTCOME_WITHIN_MS;
+  let latest = sent;
+  while (outcomeOf(latest.value) === "unknown" && Date.now() < endsAtMs) {
+    await sleep(ASK_EVERY_MS);
+    const asked = { org, delivery: sent.value.id };
+    latest = await gateway.call("GET /admin/v1/alerts/deliveries/{delivery}", asked);
+  }
+  return latest;
+}
+
+function inWords(value: AlertDeliveryJson): string {
+  const { status, reason, next_try_at: next } = value;
+  switch (outcomeOf(value)) {
+    case "delivered":
+      return status === null ? "It arrived." : `It arrived: its receiver answered ${status}.`;
+    case "failed":
+      return `It did not arrive, and is not tried again: ${reason}`;
+    case "tried_again":
+      return `It did not arrive: ${reason} It is tried again${next === null ? "" : ` at ${next}`}.`;
+    case "unknown":
+      return `Nobody knows yet: no try ended within ${OUTCOME_WITHIN_MS / 1000} seconds. ${OWN_NAME} alerts deliveries tells what comes of it.`;
+  }
 }
 
 const CHANNEL = {

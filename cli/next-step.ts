@@ -10,6 +10,7 @@ const LISTS: Record<string, string> = {
   invitation: "./tollgate invitations list --org ORG",
   rule: "./tollgate alerts list --org ORG",
   channel: "./tollgate channels list --org ORG",
+  delivery: "./tollgate alerts deliveries --org ORG",
   channels: "./tollgate channels list --org ORG",
 };
 

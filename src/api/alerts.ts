@@ -104,7 +104,7 @@ export const alertsEndpoints = [
       "POST /admin/v1/alerts/channels/{channel}/test",
     ],
     who: "alerts.change",
-    summary: "Send a test to a channel now, and tell what came of it",
+    summary: "Send a test to a channel now; its delivery tells what comes of it",
     input: oneChannel,
     output: shapes.alertDelivery,
     audit: "alert_channel.test",
@@ -118,6 +118,17 @@ export const alertsEndpoints = [
     input: pageQuery.extend({ org: orgId }),
     output: shapes.alertDeliveryList,
     run: async ({ input: { org, ...asked } }, rooms) => (await alertsOf(rooms, org)).deliveries(org, asked),
+  }),
+  endpoint({
+    target: [
+      "GET /app/v1/orgs/{org}/alerts/deliveries/{delivery}",
+      "GET /admin/v1/alerts/deliveries/{delivery}",
+    ],
+    who: "alerts.see",
+    summary: "One message to one channel: whether it arrived, and if not, why",
+    input: z.strictObject({ org: orgId, delivery: id }),
+    output: shapes.alertDelivery,
+    run: async ({ input: { org, delivery } }, rooms) => (await alertsOf(rooms, org)).delivery(org, delivery),
   }),
 ] as const;
 

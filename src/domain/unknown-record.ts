@@ -10,6 +10,7 @@ type Noun =
   | "order"
   | "rule"
   | "channel"
+  | "delivery"
   | "management_key"
   | "provider";
 

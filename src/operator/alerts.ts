@@ -166,6 +166,11 @@ function channelling({ alerts, note, nowMs }: AlertServicePorts) {
       await note({ actor, action: "alert_channel.test", organizationId: org, target: id });
       return printDelivery(delivery);
     },
+    async delivery(org: string, id: string): Promise<AlertDeliveryJson> {
+      const found = await alerts.outbox.find(org, id);
+      if (found === null) throw unknownRecord("delivery", id, "delivery");
+      return printDelivery(found);
+    },
     async deliveries(org: string, ask: ListAsk): Promise<ListOf<AlertDeliveryJson>> {
       const { after, limit } = startOf(ask);
       return printPage(await alerts.outbox.page(org, after, { limit }), printDelivery);

@@ -273,7 +273,9 @@ test.each(rules)(
   },
 );
 
-test("there is no runbook without a rule", () => {
-  const pages = readdirSync(join(root, "docs/runbooks")).map((name) => name.replace(".md", ""));
+test("there is no runbook of an alert without its rule", () => {
+  const pages = readdirSync(join(root, "docs/runbooks"))
+    .filter((name) => name.startsWith("Tollgate"))
+    .map((name) => name.replace(".md", ""));
   expect(pages.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
 });

@@ -4,7 +4,7 @@ import { path } from "../../dashboard/path-builder.ts";
 import { operatorPageNames, pageNames, shellTexts } from "../../dashboard/components/texts.ts";
 import { operatorCreditsTexts as credits } from "../../dashboard/pages/operator/credits/texts.ts";
 import { paletteTexts } from "../../dashboard/palette/texts.ts";
-import { newMember } from "../support/browser.ts";
+import { newMember, tokenOf } from "../support/browser.ts";
 import { hello } from "../support/gateway.ts";
 import { type Dashboard, OPERATOR, startDashboard } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
   for (const org of [second, other]) {
     const asked = { email: OWNER, role: "viewer" };
     const { link } = await root.app("POST /operator/organizations/{org}/invitations", { org }, asked);
-    await owner.app("POST /invitations/accept", {}, { token: link.split("#token=")[1] });
+    await owner.app("POST /invitations/accept", {}, { token: tokenOf(link) });
   }
   for (const org of [first, second, other]) {
     ends.set(org, `…${org.slice(-4)}`);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startReceiver } from "../alerts/receiver.ts";
 import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { type Ran, runToEnd, SOURCES } from "../support/program.ts";
@@ -17,7 +18,7 @@ let org: string;
 let environment: Record<string, string | undefined>;
 
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ configure: (config) => (config.alerts.privateTargets = true) });
   root = await firstOperator(gateway);
   org = (await root.app("POST /operator/organizations", {}, { name: "Acme" })).id;
   await newMember(root, gateway, { org, role: "owner", email: "ada@example.com", name: "Ada" });
@@ -157,6 +158,39 @@ test("a rule is added with a channel, changed in part, and removed; a test tells
     2,
     expect.stringContaining("Give --webhook URL or --mail ADDRESS."),
   ]);
+});
+
+test.each([
+  [204, 0, "delivered", "It arrived: its receiver answered 204."],
+  [410, 1, "failed", "It did not arrive, and is not tried again: It answered 410."],
+  [500, 1, "waiting", "It did not arrive: It answered 500. It is tried again at "],
+] as const)("a test of a webhook that answers %d waits for it, ends with %d and says why", async (status, code, state, words) => {
+  const receiver = startReceiver();
+  receiver.answers = status;
+  const made = ["--org", org, "--name", `Answers ${status}`, "--webhook", receiver.url];
+  const { id } = await json("channels", "add", ...made);
+  const tested = await run("channels", "test", id, "--org", org);
+  expect([tested.code, tested.err]).toEqual([code, ""]);
+  expect(tested.out).toMatch(new RegExp(`${id} +test +${state} +1 `));
+  expect(tested.out).toContain(words);
+  expect(receiver.arrived).toHaveLength(1);
+  await said("channels", "remove", id, "--org", org, "--yes");
+  await receiver.stop();
+});
+
+test("a test of a webhook that hangs says that nobody answered; with --json it is the delivery as it is then", async () => {
+  const hanging = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Promise<Response>(() => {}) });
+  const made = ["--org", org, "--name", "Hangs", "--webhook", hanging.url.href];
+  const { id } = await json("channels", "add", ...made);
+  const tested = await run("channels", "test", id, "--org", org, "--json");
+  expect(tested.code).toBe(1);
+  expect(JSON.parse(tested.out)).toMatchObject({
+    channel: id,
+    state: "waiting",
+    tries: 1,
+    reason: "No answer within 10 seconds.",
+  });
+  await hanging.stop(true);
 });
 
 test("credits that came are listed page by page, as JSON and as CSV to the end", async () => {

@@ -7,6 +7,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ConfirmDialog } from "../../components/dialogs.tsx";
 import { RowActs } from "../../components/row-acts.tsx";
 import { Failure } from "../../components/states.tsx";
+import { type Test, TestOutcome } from "./test-outcome.tsx";
 import { alertsTexts as words } from "./texts.ts";
 
 type AlertChannel = Row<"GET /orgs/{org}/alerts/channels">;
@@ -19,6 +20,7 @@ interface ChannelsProps {
 
 export function Channels({ org, rows, mayChange }: ChannelsProps) {
   const [error, setError] = useState<Error | null>(null);
+  const [test, setTest] = useState<Test | null>(null);
   const [removed, setRemoved] = useState<AlertChannel | null>(null);
   const columns: Column<AlertChannel>[] = [
     { title: words.columns.name, always: true, cell: ({ name }) => <span className="name">{name}</span> },
@@ -32,12 +34,15 @@ export function Channels({ org, rows, mayChange }: ChannelsProps) {
       acts: true,
       always: true,
       cell: (of) =>
-        mayChange && <Acts org={org} of={of} onTested={setError} onRemove={() => setRemoved(of)} />,
+        mayChange && (
+          <Acts org={org} of={of} onTested={setTest} onError={setError} onRemove={() => setRemoved(of)} />
+        ),
     },
   ];
   return (
     <>
       {error !== null && <Failure error={error} />}
+      {test !== null && <TestOutcome key={test.delivery} org={org} test={test} onClose={() => setTest(null)} />}
       <DataTable label={words.channels} rows={rows} rowKey={({ id }) => id} columns={columns} />
       {removed !== null && <Remove org={org} of={removed} onClose={() => setRemoved(null)} />}
     </>
@@ -47,17 +52,20 @@ export function Channels({ org, rows, mayChange }: ChannelsProps) {
 interface ActsProps {
   org: string;
   of: AlertChannel;
-  onTested: (error: Error | null) => void;
+  onTested: (test: Test) => void;
+  onError: (error: Error | null) => void;
   onRemove: () => void;
 }
 
-function Acts({ org, of, onTested, onRemove }: ActsProps) {
-  const test = useChange("POST /orgs/{org}/alerts/channels/{channel}/test", { org, channel: of.id });
+function Acts({ org, of, onTested, onError, onRemove }: ActsProps) {
+  const test = useChange("POST /orgs/{org}/alerts/channels/{channel}/test", { org, channel: of.id }, ({ id }) =>
+    onTested({ delivery: id, channel: of.name, sentAtMs: Date.now() }),
+  );
   return (
     <RowActs
       label={words.menu(of.name)}
       acts={[
-        { label: words.test, act: () => test.mutate({}, { onSettled: (_, error) => onTested(error) }) },
+        { label: words.test, act: () => test.mutate({}, { onSettled: (_, error) => onError(error) }) },
         ...(of.kind === "dashboard" ? [] : [{ label: words.remove, act: onRemove }]),
       ]}
     />

@@ -1,5 +1,13 @@
 import { counted } from "../../format/count.ts";
 
+/** What is known of a test. */
+interface Came {
+  name: string;
+  status: number | null;
+  reason: string;
+  late: boolean;
+}
+
 export const alertsTexts = {
   lead: "You get one message when a condition starts, not one per request. Messages go to mailboxes and signed webhooks.",
   addRule: "Add a rule",
@@ -18,6 +26,18 @@ export const alertsTexts = {
   edit: "Edit",
   remove: "Remove",
   test: "Send a test",
+  outcomes: {
+    delivered: ({ name, status }: Came) =>
+      status === null ? `The test of ${name} arrived.` : `The test of ${name} arrived: answered ${status}.`,
+    tried_again: ({ name, reason }: Came) =>
+      `The test of ${name} did not arrive: ${reason} It is tried again by itself.`,
+    failed: ({ name, reason }: Came) =>
+      `The test of ${name} did not arrive, and is not tried again: ${reason}`,
+    unknown: ({ name, late }: Came) =>
+      late
+        ? `No try of the test of ${name} has ended yet. What comes of it will stand under Deliveries.`
+        : `Sending a test to ${name} …`,
+  },
   menu: (name: string) => `Actions for ${name}`,
   when: "When",
   amount: "Amount in US dollars",
