@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, ConfigError, type ConfigInput, loadConfig } from "./config.ts";
-import { digestOf } from "./file-digest.ts";
+import { settingsDigest } from "./file-digest.ts";
 import { OPTIONAL_FIELDS } from "../domain/request-fields.ts";
 import { DIALECTS } from "../providers/openai/dialects.ts";
 
@@ -65,7 +65,7 @@ describe("defaults", () => {
     expect(load("# nothing\n")).toEqual({
       ...load(null),
       file: expect.any(String),
-      fileDigest: digestOf("# nothing\n"),
+      fileDigest: settingsDigest("# nothing\n"),
     });
   });
 });

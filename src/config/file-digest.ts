@@ -4,12 +4,13 @@ import { readFileSync } from "node:fs";
 import type { Config } from "./configuration.ts";
 
 /** SHA-256 of a file's text, hex. */
-export const digestOf = (text: string | Buffer): string => createHash("sha256").update(text).digest("hex");
+export const settingsDigest = (text: string | Buffer): string =>
+  createHash("sha256").update(text).digest("hex");
 
 /** The same of a file as it is now; null where it cannot be read. */
 export function digestOfFile(path: string): string | null {
   try {
-    return digestOf(readFileSync(path));
+    return settingsDigest(readFileSync(path));
   } catch {
     return null; // gone, or no longer ours to read
   }

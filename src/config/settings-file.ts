@@ -1,6 +1,6 @@
 // One `tollgate.yaml`, read into plain values. It keeps where each value stands, so that every complaint can name a
 // line, and replaces `${NAME}` from the environment: unset or empty is a complaint, never an empty secret.
-import { digestOf } from "./file-digest.ts";
+import { settingsDigest } from "./file-digest.ts";
 import { LineCounter, isNode, parseDocument, type YAMLParseError } from "yaml";
 
 export type Path = readonly (string | number)[];
@@ -31,7 +31,7 @@ export function parseSettingsFile(text: string, env: Record<string, string | und
     const node = document.getIn(path, true);
     return isNode(node) && node.range ? lineCounter.linePos(node.range[0]).line : null;
   };
-  const digest = digestOf(text);
+  const digest = settingsDigest(text);
   const broken = document.errors[0];
   if (broken !== undefined) {
     return {

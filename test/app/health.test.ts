@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { digestOf } from "../../src/config/file-digest.ts";
+import { settingsDigest } from "../../src/config/file-digest.ts";
 import { type Browser, firstOperator } from "../support/browser.ts";
 import { hello, startGateway, STORES, type Store, type TestGateway } from "../support/gateway.ts";
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
       store,
       configure: (config) => {
         config.limits.maxConcurrent = 1;
-        Object.assign(config, { file: files[store], fileDigest: digestOf(FILE) });
+        Object.assign(config, { file: files[store], fileDigest: settingsDigest(FILE) });
       },
     });
   }
