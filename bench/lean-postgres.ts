@@ -187,7 +187,7 @@ export async function openLeanPostgres(directory: string, url: string): Promise<
   return {
     prove,
     admit: async () => {
-      const requestId = newRequestId();
+      const requestId = newRequestId(Date.now());
       await submit(requestId, "admit");
       return requestId;
     },
