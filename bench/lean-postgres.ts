@@ -190,7 +190,7 @@ export async function openLeanPostgres(directory: string, url: string): Promise<
   return {
     prove,
     admit: async () => {
-      const requestId = newRequestId();
+      const requestId = newRequestId(Date.now());
       await submit(requestId, "admit");
       return requestId;
     },

@@ -115,7 +115,7 @@ export async function openLeanSqlite(directory: string): Promise<LeanLedger> {
       if (prove.get(organizationId, keyId) === null) throw new Error("the key is gone");
     },
     admit: async () => {
-      const requestId = newRequestId();
+      const requestId = newRequestId(Date.now());
       await submit(requestId, "admit");
       return requestId;
     },

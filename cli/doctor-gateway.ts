@@ -1,6 +1,14 @@
 // What `doctor` finds out about the gateway that runs: where it is, whether it is ready, and whether it sells anything.
+import { existsSync } from "node:fs";
 import { type Finding, note, ok } from "./finding.ts";
-import { type DoorOptions, findDoor, openGateway, operatorFile, passByProxy } from "./gateway.ts";
+import {
+  type DoorOptions,
+  findDoor,
+  openGateway,
+  type OperatorFile,
+  operatorFile,
+  passByProxy,
+} from "./gateway.ts";
 
 /** What of the configuration says where a gateway would be, and what it would sell. */
 interface Configured {
@@ -9,14 +17,39 @@ interface Configured {
   dataDir: string;
   /** Null: it signs the demo's releases itself. */
   trust: object | null;
+  /** The configuration's own file, absolute; null where there is none. */
+  file: string | null;
 }
 
 export async function gatewayFindings(config: Configured, flags: DoorOptions): Promise<Finding[]> {
-  const gateway = await gatewayFinding(config, flags);
+  const written = await operatorFile({ dataDir: config.dataDir }).catch(() => null);
+  const gateway = await gatewayFinding(config, flags, written);
+  const own = written !== null && gateway.found.startsWith(`running and ready at ${written.url},`);
+  const inUse = own ? await inUseFindings(written, config.file) : [];
   // A demo signs what it sells by itself.
-  if (gateway.state !== "ok" || config.trust === null) return [gateway];
-  return [gateway, ...(await routesFinding({ ...flags, dataDir: config.dataDir }))];
+  if (gateway.state !== "ok" || config.trust === null) return [gateway, ...inUse];
+  return [gateway, ...inUse, ...(await routesFinding({ ...flags, dataDir: config.dataDir }))];
 }
+
+/** A gateway reads its configuration once, at its start: whether what it works with is what is read here, as it is now. */
+async function inUseFindings({ configuration }: OperatorFile, here: string | null): Promise<Finding[]> {
+  if (configuration === undefined) return [];
+  const { file, digest } = configuration;
+  const check = "configuration in use";
+  if (file !== here)
+    return file !== null && !existsSync(file)
+      ? [note(check, `the gateway works with ${file}, which is not there any more`, PUT_BACK)]
+      : [note(check, `the gateway works with ${nameOf(file)}, not with ${nameOf(here)}`, NAME_IT)];
+  if (file === null) return [];
+  const { digestOfFile } = await import("../src/config/file-digest.ts");
+  if (digestOfFile(file) === digest) return [ok(check, `${file}, as it is now`)];
+  return [note(check, `the gateway works with an older ${file} than there is now`, RESTART)];
+}
+
+const nameOf = (file: string | null): string => file ?? "no file";
+const RESTART = "Restart the gateway: it takes the file over.";
+const PUT_BACK = "Put it back before the next start, or that one goes by defaults.";
+const NAME_IT = "Say which one is meant: --config FILE, or TOLLGATE_CONFIG, here or at the next start.";
 
 /** Nothing where no management key is known here: then nobody may ask. */
 async function routesFinding(options: DoorOptions): Promise<Finding[]> {
@@ -43,8 +76,11 @@ const PUBLISH = "Sign a release and publish it: docs/releases.md, From nothing t
  * Found as every command finds it: by name, by the file that it wrote into the data directory, and at the address that is
  * configured here. The port of this shell may be another one than that of the gateway's.
  */
-async function gatewayFinding({ address, dataDir }: Configured, { url }: DoorOptions): Promise<Finding> {
-  const file = await operatorFile({ dataDir }).catch(() => null);
+async function gatewayFinding(
+  { address, dataDir }: Configured,
+  { url }: DoorOptions,
+  file: OperatorFile | null,
+): Promise<Finding> {
   const places: [string | undefined, string][] = [
     [url ?? (process.env["TOLLGATE_URL"] || undefined), "named by --url or TOLLGATE_URL"],
     [file?.url, "found by operator.json, as commands find it"],

@@ -29,6 +29,12 @@ export interface Door {
   token: string;
 }
 
+/** What `operator.json` says. */
+export interface OperatorFile extends Door {
+  /** The configuration that its gateway works with; a gateway of an earlier version does not tell. */
+  configuration?: { file: string | null; digest: string | null };
+}
+
 export interface DoorOptions {
   url?: string;
   token?: string;
@@ -72,7 +78,7 @@ export async function gatewayAddress(options: DoorOptions): Promise<string> {
 }
 
 /** What the gateway of this data directory wrote; null where none did. */
-export async function operatorFile(options: DoorOptions): Promise<Door | null> {
+export async function operatorFile(options: DoorOptions): Promise<OperatorFile | null> {
   const file = await operatorFileName(options);
   return existsSync(file) ? readDoor(file) : null;
 }
@@ -90,11 +96,11 @@ async function dataDir(options: DoorOptions): Promise<string> {
   return findDataDir({ env: process.env, cwd: process.cwd() });
 }
 
-function readDoor(file: string): Door {
+function readDoor(file: string): OperatorFile {
   try {
-    const door = JSON.parse(readFileSync(file, "utf8")) as Partial<Door>;
-    if (typeof door.url === "string" && typeof door.token === "string")
-      return { url: door.url, token: door.token };
+    const { url, token, configuration } = JSON.parse(readFileSync(file, "utf8")) as Partial<OperatorFile>;
+    if (typeof url === "string" && typeof token === "string")
+      return { url, token, ...(configuration !== undefined && { configuration }) };
   } catch (error) {
     const reason = messageOf(error);
     throw new Problem(

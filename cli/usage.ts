@@ -4,7 +4,7 @@ import type { UsageListJson } from "../src/api/shapes/records.ts";
 import { csv } from "./csv.ts";
 import type { Gateway } from "./gateway.ts";
 import { WrongUsage } from "./problem.ts";
-import { reportWatched, WATCH } from "./report.ts";
+import { reportWatched, say, WATCH } from "./report.ts";
 import { dollars, table } from "./table.ts";
 
 interface UsageOptions {
@@ -41,12 +41,26 @@ export function addUsage(program: Command): void {
         const query = { org, key, model, from, to, group_by: groupBy };
         const gateway = await context.gateway();
         const { text, value } = await gateway.call("GET /admin/v1/usage", query);
+        if (context.options.json !== true) sayHours(options, value);
         if (options.csv === true) return { json: text, text: () => printCsv(value.data) };
         const named =
           groupBy === "key" && context.options.json !== true ? await keyNames(gateway, org) : null;
         return { json: text, text: () => printTable(value.data, named) };
       }),
     );
+}
+
+/** Usage is counted by whole hours: a window that cuts one is told to be longer. */
+function sayHours(
+  asked: Pick<UsageOptions, "from" | "to">,
+  counted: Pick<UsageListJson, "from" | "to">,
+): void {
+  const longer = (["from", "to"] as const).some((end) => {
+    const [ours, theirs] = [asked[end], counted[end]];
+    return ours !== undefined && typeof theirs === "string" && Date.parse(ours) !== Date.parse(theirs);
+  });
+  if (longer)
+    say(`Whole hours are counted: from ${counted.from ?? "the beginning"} to ${counted.to ?? "now"}.`);
 }
 
 /** What people call the keys of an organization, by id. */

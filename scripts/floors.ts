@@ -36,6 +36,7 @@ const STANDALONE = new Set([
     "models",
     "receipt",
     "doctor",
+    "doctor-store",
     "provider",
     "db",
     "rotate-key",

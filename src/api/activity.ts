@@ -6,7 +6,8 @@ import { activityHistogramOf } from "../reporting/activity-histogram.ts";
 import { requestsFoundBy } from "../reporting/found-requests.ts";
 import { requestsOfAll } from "../reporting/operator-requests.ts";
 import { receiptOfRequest } from "../reporting/receipts.ts";
-import { csvFile } from "./csv.ts";
+import { csvFile, fileNameOf } from "./csv.ts";
+import { standing } from "../reporting/windows.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import { operatorRequests, operatorRequestsQuery } from "./shapes/operator-requests.ts";
@@ -67,12 +68,14 @@ export const requestsEndpoints = [
     who: "activity.see",
     input: shapes.activityQuery.extend(ofOrganization),
     output: "csv",
-    run: ({ input: { org, ...query } }, { reports }) =>
-      csvFile({
-        name: `activity-${org}-${query.range ?? query.from ?? "all"}`,
+    run: ({ input: { org, ...asked } }, { reports }) => {
+      const query = standing(asked, reports.clock.nowMs());
+      return csvFile({
+        name: fileNameOf("activity", org, asked),
         columns: REQUEST_COLUMNS,
         page: (cursor) => activityPage(reports, org, { ...query, cursor, limit: PAGE_ROWS_MAX }),
-      }),
+      });
+    },
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/activity/histogram",
@@ -120,9 +123,10 @@ export const requestsEndpoints = [
     who: "operate",
     input: operatorRequestsQuery,
     output: "csv",
-    run: ({ input: { find, ...query } }, { reports }) =>
-      csvFile({
-        name: `requests-${query.org ?? "all"}-${query.range ?? query.from ?? "all"}`,
+    run: ({ input: { find, ...asked } }, { reports }) => {
+      const query = standing(asked, reports.clock.nowMs());
+      return csvFile({
+        name: fileNameOf("requests", asked.org, asked),
         columns: {
           org: (row: OperatorRow) => row.org.id,
           org_name: (row: OperatorRow) => row.org.name,
@@ -132,7 +136,8 @@ export const requestsEndpoints = [
           find === undefined
             ? requestsOfAll(reports, { ...query, cursor, limit: PAGE_ROWS_MAX })
             : requestsFoundBy(reports, find, query.org),
-      }),
+      });
+    },
   }),
   endpoint({
     target: "GET /admin/v1/requests",

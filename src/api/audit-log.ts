@@ -2,7 +2,8 @@
 import type { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { type AuditSight, auditPage } from "../reporting/audit-rows.ts";
-import { type CsvFile, csvFile } from "./csv.ts";
+import { standing } from "../reporting/windows.ts";
+import { type CsvFile, csvFile, fileNameOf } from "./csv.ts";
 import { endpoint, type PersonCaller } from "./endpoint.ts";
 import { auditList, auditQuery } from "./shapes/alerts.ts";
 import { id } from "./shapes/fields.ts";
@@ -26,13 +27,15 @@ export const auditLogEndpoints = [
     own: null,
     input: ofOrganization,
     output: "csv",
-    run: ({ input: { org, ...query }, caller }, { reports }) =>
-      fileOf(`audit-${org}`, (cursor) =>
+    run: ({ input: { org, ...asked }, caller }, { reports }) => {
+      const query = standing(asked, reports.clock.nowMs());
+      return fileOf(fileNameOf("audit", org, asked), (cursor) =>
         auditPage(reports, org, {
           query: { ...query, cursor, limit: PAGE_ROWS_MAX },
           sight: sightOf(caller),
         }),
-      ),
+      );
+    },
   }),
   endpoint({
     target: "GET /app/v1/operator/audit",
@@ -46,10 +49,12 @@ export const auditLogEndpoints = [
     who: "operate",
     input: auditQuery,
     output: "csv",
-    run: ({ input }, { reports }) =>
-      fileOf(nameOf(input), (cursor) =>
-        auditPage(reports, null, { query: { ...input, cursor, limit: PAGE_ROWS_MAX }, sight: ALL }),
-      ),
+    run: ({ input }, { reports }) => {
+      const query = standing(input, reports.clock.nowMs());
+      return fileOf(fileNameOf("audit", input.org, input), (cursor) =>
+        auditPage(reports, null, { query: { ...query, cursor, limit: PAGE_ROWS_MAX }, sight: ALL }),
+      );
+    },
   }),
 ] as const;
 
@@ -63,10 +68,6 @@ const sightOf = (caller: PersonCaller): AuditSight => ({
   only: onlyOf(caller),
   platform: caller.signedIn.person.operator,
 });
-
-/** Of the file: what it holds. */
-const nameOf = ({ org, range, from, to }: z.output<typeof auditQuery>): string =>
-  ["audit", org ?? "all", range, from, to].filter((part) => part !== undefined).join("-");
 
 type Page = z.output<typeof auditList>;
 

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { billingSums, ledgerPage, openHolds, topUpsPage } from "../reporting/billing.ts";
-import { csvFile } from "./csv.ts";
+import { csvFile, fileNameOf } from "./csv.ts";
+import { standing } from "../reporting/windows.ts";
 import { endpoint } from "./endpoint.ts";
 import * as shapes from "./shapes/billing.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
@@ -47,9 +48,10 @@ export const billingEndpoints = [
     who: "billing.see",
     input: shapes.ledgerQuery.extend(ofOrganization),
     output: "csv",
-    run: ({ input: { org, ...query } }, { reports }) =>
-      csvFile({
-        name: `ledger-${org}-${query.range ?? query.from ?? "all"}`,
+    run: ({ input: { org, ...asked } }, { reports }) => {
+      const query = standing(asked, reports.clock.nowMs());
+      return csvFile({
+        name: fileNameOf("ledger", org, asked),
         columns: {
           n: (row: z.output<typeof shapes.ledgerList>["data"][number]) => row.n,
           at: (row) => row.at,
@@ -63,7 +65,8 @@ export const billingEndpoints = [
           hash: (row) => row.hash,
         },
         page: (cursor) => ledgerPage(reports, org, { ...query, cursor, limit: PAGE_ROWS_MAX }),
-      }),
+      });
+    },
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/billing/top-ups",

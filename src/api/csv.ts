@@ -1,5 +1,6 @@
 // CSV for spreadsheets, written page by page as it is read: the same filter as the list, RFC 3339 times, money as decimal
 // strings (dashboard.md §4).
+import type { AskedWindow } from "../reporting/windows.ts";
 import { type CsvCell, csvCell } from "../domain/csv.ts";
 
 type Page<Row> = (cursor: string | undefined) => Promise<{ data: Row[]; next_cursor: string | null }>;
@@ -9,6 +10,13 @@ export interface CsvTable<Row> {
   name: string;
   columns: Record<string, (row: Row) => CsvCell>;
   page: Page<Row>;
+}
+
+/** `activity-org_…-24h`: what, whose and of which window, as it was asked for. */
+export function fileNameOf(what: string, org: string | undefined, { range, from, to }: AskedWindow): string {
+  const until = to === undefined ? [] : from === undefined ? ["until", to] : [to];
+  const window = range === undefined ? [...(from === undefined ? [] : [from]), ...until] : [range];
+  return [what, org ?? "all", ...(window.length === 0 ? ["all"] : window)].join("-");
 }
 
 export interface CsvFile {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, ConfigError, type ConfigInput, loadConfig } from "./config.ts";
+import { settingsDigest } from "./file-digest.ts";
 import { OPTIONAL_FIELDS } from "../domain/request-fields.ts";
 import { DIALECTS } from "../providers/openai/dialects.ts";
 
@@ -34,7 +35,12 @@ describe("defaults", () => {
       cwd,
       flags: { config: join(import.meta.dir, "../../tollgate.example.yaml") },
     });
-    expect(example).toEqual({ ...load(null), file: example.file, dataDir: example.dataDir });
+    expect(example).toEqual({
+      ...load(null),
+      file: example.file,
+      fileDigest: example.fileDigest,
+      dataDir: example.dataDir,
+    });
   });
 
   test("without any configuration the simulator is the one provider and nothing is trusted yet", () => {
@@ -56,7 +62,11 @@ describe("defaults", () => {
   });
 
   test("an empty file changes nothing", () => {
-    expect(load("# nothing\n")).toEqual({ ...load(null), file: expect.any(String) });
+    expect(load("# nothing\n")).toEqual({
+      ...load(null),
+      file: expect.any(String),
+      fileDigest: settingsDigest("# nothing\n"),
+    });
   });
 });
 

@@ -82,6 +82,7 @@ function checked(input: ConfigInput, path: string | null, file: SettingsFile): C
   const fileDir = path === null ? cwd : dirname(path);
   const config = toConfig(withDemoProvider(parsed.data, input), {
     file: path,
+    fileDigest: file.digest,
     fileDir,
     dataDir: resolve(dataDirIsOfFile(file, overrides) ? fileDir : cwd, parsed.data.dataDir),
   });
@@ -102,7 +103,7 @@ function dataDirIsOfFile(file: SettingsFile, overrides: Override[]): boolean {
   return file.lineOf(["data_dir"]) !== null && !overrides.some(({ path }) => path[0] === "data_dir");
 }
 
-const NO_FILE: SettingsFile = { values: {}, problems: [], lineOf: () => null };
+const NO_FILE: SettingsFile = { values: {}, problems: [], lineOf: () => null, digest: null };
 
 function settingsPath({ env, cwd, flags }: ConfigInput): string | null {
   const named = flags.config ?? env["TOLLGATE_CONFIG"];

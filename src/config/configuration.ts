@@ -6,6 +6,8 @@ import type { Settings } from "./settings.ts";
 export type Config = Omit<Settings, "payments"> & {
   /** The file that was read, absolute; null when there was none. */
   file: string | null;
+  /** SHA-256 of that file as it was read, hex; null where there was none. */
+  fileDigest: string | null;
   payments: Settings["payments"] & { driver: "stripe" | "manual" | "test" };
 };
 
@@ -14,13 +16,14 @@ export type ProviderConfig = Config["providers"][number];
 /** Settings that passed the schema → configuration; paths in the file count from the file's own directory. */
 export function toConfig(
   settings: Settings,
-  at: { file: string | null; fileDir: string; dataDir: string },
+  at: { file: string | null; fileDigest: string | null; fileDir: string; dataDir: string },
 ): Config {
   const { payments, trust } = settings;
   const usual = payments.stripe !== null ? "stripe" : trust === null ? "test" : "manual";
   return {
     ...settings,
     file: at.file,
+    fileDigest: at.fileDigest,
     dataDir: at.dataDir,
     trust: trust && { releaseKeys: trust.releaseKeys.map((key) => resolve(at.fileDir, key)) },
     payments: { ...payments, driver: payments.driver ?? usual },

@@ -1,5 +1,6 @@
 // One `tollgate.yaml`, read into plain values. It keeps where each value stands, so that every complaint can name a
 // line, and replaces `${NAME}` from the environment: unset or empty is a complaint, never an empty secret.
+import { settingsDigest } from "./file-digest.ts";
 import { LineCounter, isNode, parseDocument, type YAMLParseError } from "yaml";
 
 export type Path = readonly (string | number)[];
@@ -16,6 +17,8 @@ export interface SettingsFile {
   problems: Problem[];
   /** The line of a value, 1-based; null when the file does not have it. */
   lineOf(path: Path): number | null;
+  /** SHA-256 of the text, hex; null where there is no file. */
+  digest: string | null;
 }
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
@@ -28,12 +31,14 @@ export function parseSettingsFile(text: string, env: Record<string, string | und
     const node = document.getIn(path, true);
     return isNode(node) && node.range ? lineCounter.linePos(node.range[0]).line : null;
   };
+  const digest = settingsDigest(text);
   const broken = document.errors[0];
   if (broken !== undefined) {
     return {
       values: null,
       problems: [notYaml(broken)],
       lineOf,
+      digest,
     };
   }
   const problems: Problem[] = [];
@@ -42,7 +47,7 @@ export function parseSettingsFile(text: string, env: Record<string, string | und
     problems,
     path: [],
   });
-  return { values, problems, lineOf };
+  return { values, problems, lineOf, digest };
 }
 
 /** In one line: where it is stands before it, and the text of the file may hold secrets. */

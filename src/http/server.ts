@@ -76,7 +76,7 @@ function open(options: ServerOptions): BunServer {
       idleTimeout: secondsOf(options.headerTimeoutMs),
       maxRequestBodySize: options.maxBodyBytes,
       fetch: (request, bun) => serve(options, request, bun),
-      error: () => replyRefusal(newRequestId(), refusalFrom(null)),
+      error: () => replyRefusal(newRequestId(options.clock.nowMs()), refusalFrom(null)),
     });
   } catch (error) {
     throw listenFailure(error, { host: hostname, port });
@@ -115,7 +115,7 @@ function refused({ router }: ServerOptions, arrived: Arrived, refusal: Refusal):
 
 /** One request, as its handler and the log see it: what few of them ask for is made when it is. */
 class Arrived implements HttpContext {
-  readonly requestId = newRequestId();
+  readonly requestId: string;
   readonly receivedAtMs: number;
   /** By the monotonic clock. */
   readonly arrivedMs: number;
@@ -136,6 +136,7 @@ class Arrived implements HttpContext {
     private readonly bun: BunServer,
   ) {
     this.receivedAtMs = options.clock.nowMs();
+    this.requestId = newRequestId(this.receivedAtMs);
     this.arrivedMs = options.clock.monotonicMs();
     // A client that leaves takes it along.
     this.seen = options.access.on ? this.peer : null;

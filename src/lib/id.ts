@@ -12,8 +12,9 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-/** A time-ordered id: `req_` and the 32 hex digits of a UUIDv7. */
-export const newRequestId = (): string => `req_${Bun.randomUUIDv7().replaceAll("-", "")}`;
+/** A time-ordered id: `req_` and the 32 hex digits of a UUIDv7. `nowMs`: by the clock that all gateways of a store go by. */
+export const newRequestId = (nowMs: number): string =>
+  `req_${Bun.randomUUIDv7("hex", Math.floor(nowMs)).replaceAll("-", "")}`;
 
 /** A request id as it is, or that of an answer, whose id has the same digits behind its surface's own word. */
 export const requestIdIn = (text: string): string =>

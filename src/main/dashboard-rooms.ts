@@ -3,6 +3,7 @@
 import type { SendMail } from "../alerts/mail/message.ts";
 import type { Rooms as ApiRooms } from "../api/rooms.ts";
 import type { Config } from "../config/config.ts";
+import { fileChanged } from "../config/file-digest.ts";
 import { shownSettings } from "../config/shown-settings.ts";
 import { VERSION } from "../domain/program.ts";
 import type { PreviewPorts } from "../gateway/preview.ts";
@@ -209,6 +210,7 @@ const readerPorts = (
   settings: shownSettings(config),
   store: config.databaseUrl === null ? ("sqlite" as const) : ("postgresql" as const),
   lastBackup: () => lastBackup(config.dataDir),
+  configurationChanged: () => fileChanged(config),
 });
 
 async function readingOf({ dataDir, databaseUrl }: Config, sql: Sql): Promise<ReadingApart> {

@@ -119,7 +119,14 @@ async function startOn(store: OpenedStore, config: Config, given: Process): Prom
     const demoKey = config.trust === null ? await firstStart(ledger) : null;
     const url = listeningAddress({ host: config.listen.host, port: gateway.server.port });
     const operatorFile = await openOperatorFile(
-      { ledger, dataDir: config.dataDir, shared: store.look !== null, jobs, log: given.log },
+      {
+        ledger,
+        dataDir: config.dataDir,
+        configuration: { file: config.file, digest: config.fileDigest },
+        shared: store.look !== null,
+        jobs,
+        log: given.log,
+      },
       { url, beside: worker === "other" },
     );
     close = async () => {

@@ -30,6 +30,8 @@ const REVOKED_WITHIN_MS = 2_000;
 interface OperatorFileOn {
   ledger: Transactions;
   dataDir: string;
+  /** What it works with: `doctor` compares. */
+  configuration: { file: string | null; digest: string | null };
   /** Other gateways have the same store: in directories of their own, as they should, or in this one. */
   shared: boolean;
   jobs: Jobs;
@@ -115,7 +117,10 @@ export async function renewOperatorKey({
 }
 
 /** The id of the new key. */
-async function write({ ledger, dataDir, shared }: OperatorFileOn, url: string): Promise<string> {
+async function write(
+  { ledger, dataDir, configuration, shared }: OperatorFileOn,
+  url: string,
+): Promise<string> {
   const file = join(dataDir, OPERATOR_FILE);
   const previous = keyIdIn(file);
   const id = newId("mk");
@@ -128,7 +133,7 @@ async function write({ ledger, dataDir, shared }: OperatorFileOn, url: string): 
   );
   // A new file, renamed into place: a reader sees the old key or the new one, and never somebody else's mode bits.
   const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, `${JSON.stringify({ url, token: value, id })}\n`, { mode: 0o600 });
+  writeFileSync(fresh, `${JSON.stringify({ url, token: value, id, configuration })}\n`, { mode: 0o600 });
   renameSync(fresh, file);
   if (previous !== null) await revokeManagementKey(ledger, previous, actor);
   return id;

@@ -18,6 +18,8 @@ export interface PlatformPorts extends Pick<StoreHealthPorts, "lastBackup"> {
   version: string;
   store: "sqlite" | "postgresql";
   startedAtMs: number;
+  /** Whether the configuration's file was changed or taken away since the start; null where there was none. */
+  configurationChanged(): boolean | null;
   streamsOpen(): number;
   forgotten(): number;
   overloadRefusals(): number;
@@ -52,9 +54,11 @@ export async function platformHealth(on: PlatformPorts): Promise<z.output<typeof
     .where("decided_at", "is", null)
     .where(stillRuns(on.sql))
     .select((eb) => eb.fn.countAll<bigint>().as("requests"));
+  const changed = on.configurationChanged();
   return {
     version: on.version,
     started_at: printTime(on.startedAtMs),
+    configuration: changed === null ? null : { file_changed: changed },
     now: printTime(on.clock.nowMs()),
     ready: on.ledger.ready(),
     store: on.store,

@@ -1,5 +1,6 @@
 // Usage of one organization, by key, model or UTC day (specification 1: the same record backs usage and billing).
 import type { UsageListJson } from "../api/shapes/records.ts";
+import { HOUR_MS } from "../domain/durations.ts";
 import { formatUsd } from "../domain/money.ts";
 import { Refusal } from "../domain/refusals.ts";
 import type { UsageRecordsQuery } from "../api/shapes/record-inputs.ts";
@@ -21,7 +22,7 @@ export const usageTotals = (ledger: Store) => ({
     return {
       org: query.org,
       group_by: query.group_by ?? null,
-      from: printTimeOrNull(filter.fromMs ?? null),
+      from: printTimeOrNull(filter.fromMs ?? null), // of what was counted
       to: printTimeOrNull(filter.toMs ?? null),
       data: rows.map((row) => ({
         group: row.group,
@@ -46,5 +47,11 @@ function readFilter({ org, key, model, from, to, group_by }: UsageRecordsQuery):
   if (to !== undefined) filter.toMs = readTime(to, "to");
   if (filter.fromMs !== undefined && filter.toMs !== undefined && filter.fromMs >= filter.toMs)
     throw new Refusal("invalid_request", "from must lie before to.", { param: "from" });
-  return filter;
+  return { ...filter, ...wholeHours(filter) };
 }
+
+/** What is counted: usage is rolled up by the hour, and one that the window cuts is counted whole. */
+const wholeHours = ({ fromMs, toMs }: UsageFilter): Pick<UsageFilter, "fromMs" | "toMs"> => ({
+  ...(fromMs !== undefined && { fromMs: Math.floor(fromMs / HOUR_MS) * HOUR_MS }),
+  ...(toMs !== undefined && { toMs: Math.ceil(toMs / HOUR_MS) * HOUR_MS }),
+});

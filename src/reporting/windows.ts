@@ -1,6 +1,7 @@
 // The window of time that a page shows: a range that ends now, or two instants. Days and months are UTC.
 import { DAY_MS } from "../domain/durations.ts";
 import { Refusal } from "../domain/refusals.ts";
+import { printTime } from "../domain/print.ts";
 import { readTime } from "../domain/read.ts";
 import type { TimeRange } from "../domain/usage-words.ts";
 
@@ -35,6 +36,13 @@ export function windowIfAsked(asked: AskedWindow, nowMs: number): Partial<Window
   if (range === undefined && from === undefined) return { toMs: readTime(to ?? "", "to") };
   if (range === undefined && to === undefined) return { fromMs: readTime(from ?? "", "from") };
   return windowOf(asked, nowMs);
+}
+
+/** The same window at this moment: of a file that is written page by page, each page must be of one and the same. */
+export function standing<Asked extends AskedWindow>(asked: Asked, nowMs: number): Asked {
+  if (asked.range === undefined) return asked;
+  const { fromMs, toMs } = windowOf(asked, nowMs);
+  return { ...asked, range: undefined, from: printTime(fromMs), to: printTime(toMs) };
 }
 
 /** The first instant of the UTC day that this instant is in. */

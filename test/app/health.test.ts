@@ -1,22 +1,37 @@
 // What operators see of a gateway's health: how fast its store commits, when it was swept, who shares it, and how many
 // requests were refused because there was no room.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { settingsDigest } from "../../src/config/file-digest.ts";
 import { type Browser, firstOperator } from "../support/browser.ts";
 import { hello, startGateway, STORES, type Store, type TestGateway } from "../support/gateway.ts";
 
 const PATIENCE_MS = 15_000;
 
 /** Both from the beginning: the first upkeep of one comes while the other one is looked at. */
+let folder: string;
+const files = {} as Record<Store, string>;
+const FILE = "log: { level: silent }\n";
 const gateways = {} as Record<Store, TestGateway>;
 beforeAll(async () => {
-  for (const store of STORES)
+  folder = mkdtempSync(join(tmpdir(), "tollgate-health-"));
+  for (const store of STORES) {
+    files[store] = join(folder, `${store}.yaml`);
+    writeFileSync(files[store], FILE);
     gateways[store] = await startGateway({
       store,
-      configure: (config) => (config.limits.maxConcurrent = 1),
+      configure: (config) => {
+        config.limits.maxConcurrent = 1;
+        Object.assign(config, { file: files[store], fileDigest: settingsDigest(FILE) });
+      },
     });
+  }
 });
 afterAll(async () => {
   for (const store of STORES) await gateways[store].stop();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 describe.each(STORES)("on %s", (store) => {
@@ -51,6 +66,17 @@ describe.each(STORES)("on %s", (store) => {
     expect((await health()).overload_refusals - before).toBe(refused);
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
     expect(metrics).toContain(`tollgate_overload_refusals_total ${before + refused}`);
+  });
+
+  test("a configuration file that was changed, or is gone, since it was read", async () => {
+    const changed = async () => (await health()).configuration;
+    expect(await changed()).toEqual({ file_changed: false });
+    writeFileSync(files[store], "log: { level: silent } # another one\n");
+    expect(await changed()).toEqual({ file_changed: true });
+    writeFileSync(files[store], FILE);
+    expect(await changed()).toEqual({ file_changed: false });
+    rmSync(files[store]);
+    expect(await changed()).toEqual({ file_changed: true });
   });
 
   test("the gateways that share the store hold their leases; SQLite has none to share", async () => {

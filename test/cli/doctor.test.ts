@@ -158,6 +158,51 @@ test(
   PATIENCE_MS,
 );
 
+test(
+  "a configuration file that was changed since the gateway started is told, and so is another one than the gateway's",
+  async () => {
+    const at = mkdtempSync(join(tmpdir(), "tollgate-doctor-older-"));
+    const { DATABASE_URL: _, TOLLGATE_DATA_DIR: __, ...env } = process.env;
+    const file = join(at, "tollgate.yaml");
+    const inUse = async (...args: string[]) => {
+      const { out, code } = await runToEnd(PROGRAM, ["doctor", "--json", ...args], { cwd: at, env });
+      const { findings } = JSON.parse(out) as { findings: { check: string; state: string; found: string }[] };
+      const { state, found } = findings.find(({ check }) => check === "configuration in use") ?? {};
+      return { code, state, found };
+    };
+    writeFileSync(file, "listen: { port: 0 }\n");
+    expect(await inUse()).toEqual({ code: 0, state: undefined, found: undefined });
+    const running = serveProcess({ folder: at });
+    try {
+      await waitFor(async () => existsSync(join(at, "data/operator.json")), "a gateway");
+      expect(await inUse()).toEqual({ code: 0, state: "ok", found: `${file}, as it is now` });
+      writeFileSync(file, "listen: { port: 0 }\nlog: { level: debug }\n");
+      expect(await inUse()).toEqual({
+        code: 0,
+        state: "note",
+        found: `the gateway works with an older ${file} than there is now`,
+      });
+      writeFileSync(join(at, "other.yaml"), "data_dir: ./data\n");
+      expect(await inUse("--config", "other.yaml")).toEqual({
+        code: 0,
+        state: "note",
+        found: `the gateway works with ${file}, not with ${join(at, "other.yaml")}`,
+      });
+      rmSync(file);
+      expect(await inUse()).toEqual({
+        code: 0,
+        state: "note",
+        found: `the gateway works with ${file}, which is not there any more`,
+      });
+    } finally {
+      running.child.kill("SIGTERM");
+      await running.ended;
+      rmSync(at, { recursive: true, force: true });
+    }
+  },
+  PATIENCE_MS,
+);
+
 const SIMULATOR = { name: "simulator", kind: "simulator" };
 const PUBLISH = "Sign a release and publish it: docs/releases.md, From nothing to a served model.";
 const BACK_UP = "./tollgate db backup FILE, and keep a copy of data.key apart from it.";

@@ -224,7 +224,7 @@ export class World {
     const { hold, idempotencyKey, body = "body", release = releaseOf(), lower = [], output = 100 } = terms;
     const { route, version, digest, expiresAtMs, model, tier, requiresPaid } = release;
     const fingerprint = (): Uint8Array => new Bun.CryptoHasher("sha256").update(body).digest();
-    const requestId = newRequestId();
+    const requestId = newRequestId(Date.now());
     this.releases.set(requestId, release);
     return {
       requestId,

@@ -64,6 +64,8 @@ export const providerList = listOf(provider);
 export const health = z.object({
   version: z.string(),
   started_at: time,
+  /** Whether its file was changed or taken away since this gateway read it; null where there was none. */
+  configuration: z.object({ file_changed: z.boolean() }).nullable(),
   now: time,
   ready: z.boolean(),
   store: z.enum(["sqlite", "postgresql"]),

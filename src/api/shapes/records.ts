@@ -162,8 +162,10 @@ export const usageListSchema = z
   .object({
     org: z.string(),
     group_by: z.enum(["key", "model", "day"]).nullable(),
-    from: time.nullable(),
-    to: time.nullable(),
+    from: time
+      .nullable()
+      .describe("Of what was counted, whole hours: the beginning of the first; null from the beginning."),
+    to: time.nullable().describe("The end of the last hour that was counted; null to the present."),
     data: z.array(
       z
         .object({

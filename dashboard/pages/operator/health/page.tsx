@@ -54,7 +54,12 @@ const Figures = ({ now }: { now: Health }) => (
       <Tile title={words.version} note={words.stores[now.store]}>
         {now.version}
       </Tile>
-      <Tile title={words.uptime}>{formatSpan(Date.parse(now.now) - Date.parse(now.started_at))}</Tile>
+      <Tile
+        title={words.uptime}
+        note={now.configuration?.file_changed === true ? words.olderConfiguration : undefined}
+      >
+        {formatSpan(Date.parse(now.now) - Date.parse(now.started_at))}
+      </Tile>
       <Tile title={words.memory}>{`${formatCount(Math.round(now.memory_bytes / MEGABYTE))} MB`}</Tile>
       <Tile title={words.running} note={words.streams(formatCount(now.streams_open))}>
         {formatCount(now.running)}

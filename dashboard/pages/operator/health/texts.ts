@@ -11,6 +11,7 @@ export const operatorHealthTexts = {
   version: "Version",
   stores: { sqlite: "embedded SQLite", postgresql: "PostgreSQL" },
   uptime: "Uptime",
+  olderConfiguration: "its configuration file was changed since: a restart takes it over",
   memory: "Memory",
   running: "Requests running",
   streams: (count: string) => `${count} open streams`,
