@@ -1,6 +1,6 @@
 // A command as all of ours are: its help names in the first line what it needs, and ends with an example; a slip in the name of an
 // option is told before what is missing because of it.
-import { Command, Help, type Option } from "commander";
+import { Command, Help, type Option, type ParseOptionsResult } from "commander";
 import { didYouMean } from "../src/domain/near-name.ts";
 import { exampleOf } from "./examples.ts";
 
@@ -11,6 +11,20 @@ export class OwnCommand extends Command {
 
   override createHelp(): Help {
     return Object.assign(new OwnHelp(), this.configureHelp());
+  }
+
+  /** Another option is no value: `--org $ORG --usd 5`, where the variable is not set, names no organization. */
+  override parseOptions(argv: string[]): ParseOptionsResult {
+    const known = optionsOf(this).flatMap(({ long }) => long ?? []);
+    const end = argv.indexOf("--");
+    argv.slice(0, end === -1 ? undefined : end).forEach((arg, at, args) => {
+      const option = this.options.find(({ long, required }) => required && long === arg);
+      if (option !== undefined && known.includes(args[at + 1] ?? ""))
+        this.error(`error: option '${option.flags}' argument missing`, {
+          code: "commander.optionMissingArgument",
+        });
+    });
+    return super.parseOptions(argv);
   }
 
   /** Called by commander, which looks for unknown options only after this. */

@@ -89,6 +89,21 @@ describe("a slip", () => {
     },
   );
 
+  const EMPTY: [args: string[], option: string][] = [
+    [["keys", "list", "--org", "--json"], "--org <org>"],
+    [["credits", "grant", "--org", "--usd", "5"], "--org <org>"],
+    [["usage", "--org", "--group-by", "key"], "--org <org>"],
+    [["org", "list", "--url", "--json"], "--url <url>"],
+    [["keys", "update", "key_x", "--models", "--name", "n"], "--models <ids>"],
+  ];
+  test.concurrent.each(EMPTY.map(([args, option]) => ({ typed: args.join(" "), args, option })))(
+    "$typed: a value that is missing, as of a variable that is not set, is no other option",
+    async ({ args, option }) => {
+      const { code, err } = await run(...args);
+      expect([code, err]).toEqual([2, expect.stringContaining(`option '${option}' argument missing`)]);
+    },
+  );
+
   test("of a value is told with all that it may be", async () => {
     const { code, out } = await run(
       "keys",
