@@ -3,6 +3,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { AlertDeliveryJson, AlertRuleJson } from "../src/api/shapes/alerts.ts";
 import { ALERT_KINDS, ALERT_THRESHOLDS, type AlertKind } from "../src/domain/alert-kinds.ts";
+import { oneOf } from "./choice.ts";
 import { confirm } from "./confirm.ts";
 import { type Paged, paged, tellMore } from "./paged.ts";
 import { Problem, WrongUsage } from "./problem.ts";
@@ -20,7 +21,6 @@ interface Terms {
 
 interface AddOptions extends Terms {
   org: string;
-  /** The gateway refuses another one. */
   kind: AlertKind;
   off?: boolean;
 }
@@ -82,7 +82,7 @@ function addAdd(alerts: Command): void {
       .command("add")
       .description("add a rule: one message per crossing, on the dashboard and to its channels")
       .requiredOption("--org <org>", "the organization's id or name")
-      .requiredOption("--kind <kind>", KINDS),
+      .requiredOption("--kind <kind>", KINDS, oneOf(ALERT_KINDS)),
   )
     .option("--off", "add it without watching yet")
     .action((options: AddOptions, command: Command) =>

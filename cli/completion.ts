@@ -1,5 +1,6 @@
 // `completion bash|zsh|fish`: a script that completes commands and options, made from the very commands that run.
 import { Argument, type Command, type Option } from "commander";
+import { oneOf } from "./choice.ts";
 import { notWithJson } from "./report.ts";
 
 /** What may follow a command: its own commands and options. `path` is "" for the program, "keys create" below it. */
@@ -9,11 +10,12 @@ interface Place {
 }
 
 const SCRIPTS = { bash, zsh, fish };
+const SHELLS = ["bash", "zsh", "fish"] as const;
 
 export function addCompletion(program: Command): void {
   program
     .command("completion")
-    .addArgument(new Argument("<shell>").choices(Object.keys(SCRIPTS)))
+    .addArgument(new Argument("<shell>").choices(SHELLS).argParser(oneOf(SHELLS)))
     .description("print a completion script")
     .addHelpText(
       "after",

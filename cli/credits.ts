@@ -3,17 +3,19 @@ import type { Command } from "commander";
 import type { BalanceJson } from "../src/api/shapes/records.ts";
 import type { CreditJson } from "../src/api/shapes/credits.ts";
 import { PAGE_ROWS_MAX } from "../src/domain/page-rows.ts";
+import { oneOf } from "./choice.ts";
 import { csv } from "./csv.ts";
 import type { Gateway } from "./gateway.ts";
 import { type Paged, paged, tellMore } from "./paged.ts";
 import { notWithJson, report } from "./report.ts";
 import { dollars, fields, table } from "./table.ts";
 
+const KINDS = ["grant", "purchase"] as const;
+
 interface GrantOptions {
   org: string;
   usd: string;
-  /** The gateway refuses another one. */
-  kind: "grant" | "purchase";
+  kind: (typeof KINDS)[number];
   reference?: string;
 }
 
@@ -24,7 +26,7 @@ export function addCredits(program: Command): void {
     .description("credit an organization; the same reference credits once")
     .requiredOption("--org <org>", "the organization's id or name")
     .requiredOption("--usd <amount>", "US dollars, like 5.00")
-    .option("--kind <kind>", "grant, or purchase (makes a paid workspace)", "grant")
+    .option("--kind <kind>", "grant, or purchase (makes a paid workspace)", oneOf(KINDS), "grant")
     .option("--reference <text>", "your name for this payment")
     .action((options: GrantOptions, command: Command) =>
       report(command, async (context) => {

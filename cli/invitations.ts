@@ -3,12 +3,12 @@
 import type { Command } from "commander";
 import type { InvitationJson, MadeInvitationJson } from "../src/api/shapes/people.ts";
 import { ROLES, type Role } from "../src/domain/roles.ts";
+import { oneOf, orOf } from "./choice.ts";
 import { confirm } from "./confirm.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
 
-/** The gateway refuses another one. */
-export const ROLE = ["--role <role>", `${ROLES.slice(0, -1).join(", ")} or ${ROLES.at(-1)}`] as const;
+export const ROLE = ["--role <role>", orOf(ROLES), oneOf(ROLES)] as const;
 
 export function addInvitations(program: Command): void {
   const invitations = program.command("invitations").description("how people come into an organization");

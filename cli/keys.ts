@@ -3,7 +3,9 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { KeyJson } from "../src/api/shapes/keys.ts";
 import { counted } from "../src/domain/counted.ts";
+import { oneOf, orOf } from "./choice.ts";
 import { confirm } from "./confirm.ts";
+import { tellUnknownModels } from "./known-models.ts";
 import { report } from "./report.ts";
 import { dollars, fields, table } from "./table.ts";
 
@@ -20,9 +22,10 @@ interface SettingOptions {
 interface CreateOptions extends SettingOptions {
   org: string;
   name: string;
-  /** The gateway refuses another one. */
-  scope: "standard" | "research";
+  scope: Scope;
 }
+const SCOPES = ["standard", "research"] as const;
+type Scope = (typeof SCOPES)[number];
 
 /** Of `rename` and `limit`; without it they change the key as it is by then. */
 const IF_VERSION = [
@@ -99,12 +102,13 @@ function addCreate(keys: Command): void {
       .description("create a key; its secret is shown here and never again")
       .requiredOption("--org <org>", "the organization's id or name")
       .requiredOption("--name <name>", "what the key is for")
-      .option("--scope <scope>", "standard or research", "standard"),
+      .option("--scope <scope>", orOf(SCOPES), oneOf(SCOPES), "standard"),
   ).action((options: CreateOptions, command: Command) =>
     report(command, async (context) => {
       const { org, name, scope } = options;
       const gateway = await context.gateway();
       const input = { org, name, scope, ...settingsOf(options) };
+      await tellUnknownModels(gateway, input.allowed_models, scope);
       const { text, value } = await gateway.call("POST /admin/v1/keys", input);
       return { json: text, text: () => `${withSecret(value)}\n${KEEP_IT}` };
     }),
@@ -204,6 +208,7 @@ function addUpdate(keys: Command): void {
     report(command, async (context) => {
       const gateway = await context.gateway();
       const input = { key, name: options.name, version: options.ifVersion, ...settingsOf(options) };
+      await tellUnknownModels(gateway, input.allowed_models, null);
       const { text, value } = await gateway.call("POST /admin/v1/keys/{key}/update", input);
       return { json: text, text: () => fields({ id: value.id, name: value.name, ...boundsOf(value) }) };
     }),

@@ -1,10 +1,11 @@
 // Every command with its options, each noun in its own file (interfaces.md §2). Rooms of the gateway are loaded only by the
 // commands that run without one.
-import { Command } from "commander";
+import type { Command } from "commander";
 import { VERSION } from "../src/domain/program.ts";
 import { asCalledHere } from "../src/domain/own-name.ts";
 import { addAlerts } from "./alerts.ts";
 import { addChannels } from "./channels.ts";
+import { OwnCommand } from "./command.ts";
 import { addCompletion } from "./completion.ts";
 import { addCredits } from "./credits.ts";
 import { addDb } from "./db.ts";
@@ -68,7 +69,7 @@ const NOUNS = [
 
 /** The command line, not yet run; `json`: how it prints its version. */
 export function buildProgram(json: boolean): Command {
-  const program = new Command("tollgate")
+  const program = new OwnCommand("tollgate")
     .description("A metered gateway in front of model providers.")
     .option("--json", "print exactly one JSON document on stdout")
     .option(

@@ -5,6 +5,7 @@ import type { RequestListJson } from "../src/api/shapes/activity.ts";
 import { ACTIVITY_STATES } from "../src/domain/activity-states.ts";
 import { counted } from "../src/domain/counted.ts";
 import { SURFACES } from "../src/domain/surfaces.ts";
+import { oneOf, orOf } from "./choice.ts";
 import type { Answer, Gateway } from "./gateway.ts";
 import { tellMore } from "./paged.ts";
 import { notWithJson, report } from "./report.ts";
@@ -53,7 +54,6 @@ interface Filters {
   org: string;
   key?: string;
   model?: string;
-  /** The gateway refuses another one. */
   status?: Row["state"];
   code?: string;
   surface?: (typeof SURFACES)[number];
@@ -69,8 +69,8 @@ const withFilters = (command: Command): Command =>
     .requiredOption("--org <org>", "the organization's id or name")
     .option("--key <key>", "of one key")
     .option("--model <model>", "of one model")
-    .option("--status <state>", ACTIVITY_STATES.join(", "))
-    .option("--surface <surface>", SURFACES.join(", "))
+    .option("--status <state>", orOf(ACTIVITY_STATES), oneOf(ACTIVITY_STATES))
+    .option("--surface <surface>", orOf(SURFACES), oneOf(SURFACES))
     .option("--code <code>", "with this error code");
 
 const listed = (gateway: Gateway, filters: Filters, page: Page): Promise<Answer<RequestListJson>> => {

@@ -1,11 +1,14 @@
 // `usage`: what an organization used, by key, model or UTC day; as table, JSON or CSV.
 import type { Command } from "commander";
 import type { UsageListJson } from "../src/api/shapes/records.ts";
+import { oneOf, orOf } from "./choice.ts";
 import { csv } from "./csv.ts";
 import type { Gateway } from "./gateway.ts";
 import { WrongUsage } from "./problem.ts";
 import { reportWatched, say, WATCH } from "./report.ts";
 import { dollars, table } from "./table.ts";
+
+const GROUPS = ["key", "model", "day"] as const;
 
 interface UsageOptions {
   org: string;
@@ -13,8 +16,7 @@ interface UsageOptions {
   model?: string;
   from?: string;
   to?: string;
-  /** The gateway refuses another one. */
-  groupBy?: "key" | "model" | "day";
+  groupBy?: (typeof GROUPS)[number];
   csv?: boolean;
   watch?: string | boolean;
 }
@@ -30,7 +32,7 @@ export function addUsage(program: Command): void {
     .option("--model <model>", "of one model")
     .option("--from <time>", "not before: 2026-11-01 or 2026-11-01T12:00:00Z")
     .option("--to <time>", "before")
-    .option("--group-by <what>", "key, model or day")
+    .option("--group-by <what>", orOf(GROUPS), oneOf(GROUPS))
     .option("--csv", "print CSV (RFC 4180)")
     .option(...WATCH)
     .action((options: UsageOptions, command: Command) =>

@@ -45,6 +45,8 @@ export const readIssues = (issues: readonly Issue[]): Problem[] =>
     })
     .flatMap(readIssue);
 
+export const NO_SUCH_SETTING = "there is no such setting";
+
 interface Issue {
   code?: string | undefined;
   path: PropertyKey[];
@@ -57,18 +59,22 @@ interface Issue {
 function readIssue(issue: Issue): Problem[] {
   const path = issue.path.filter((step) => typeof step !== "symbol");
   if (issue.code !== "unrecognized_keys") return [{ path, message: issue.message }];
-  return (issue.keys ?? []).map((key) => ({ path: [...path, key], message: "there is no such setting" }));
+  return (issue.keys ?? []).map((key) => ({ path: [...path, key], message: NO_SUCH_SETTING }));
 }
+
+/** `providers[0].api_key` */
+export const fieldOf = (at: Path): string =>
+  at.reduce<string>((text, step) => {
+    if (typeof step === "number") return `${text}[${step}]`;
+    return text === "" ? step : `${text}.${step}`;
+  }, "");
 
 /** `tollgate.yaml:7: listen.port`, or `listen.port (from PORT)`. */
 export function describePlace(
   at: Path,
   from: { path: string | null; file: SettingsFile; overrides: Override[]; line?: number | undefined },
 ): string {
-  const field = at.reduce<string>((text, step) => {
-    if (typeof step === "number") return `${text}[${step}]`;
-    return text === "" ? step : `${text}.${step}`;
-  }, "");
+  const field = fieldOf(at);
   const override = from.overrides.findLast(({ path }) => path.join(".") === field);
   if (override !== undefined) return `${field} (from ${override.source})`;
   if (from.path === null) return field;

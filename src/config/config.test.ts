@@ -200,8 +200,29 @@ describe("payments", () => {
 
 describe("refused with the path", () => {
   const cases: [string, string, RegExp][] = [
-    ["an unknown field", "listen: { prot: 1 }", /:1: listen\.prot: there is no such setting/],
-    ["an unknown field on top", "a: 1\nlog: {}\n", /:1: a: there is no such setting/],
+    [
+      "a slip",
+      "listen: { prot: 1 }",
+      /:1: listen\.prot: there is no such setting\. Did you mean listen\.port\?$/,
+    ],
+    ["a slip in a group", "limit: {}", /:1: limit: there is no such setting\. Did you mean limits\?$/],
+    [
+      "a setting at the top",
+      "port: 1",
+      /:1: port: there is no such setting\. Did you mean listen\.port or mail\.port\?$/,
+    ],
+    [
+      "one in another group",
+      "server: { port: 1 }",
+      /such setting\. Did you mean listen\.port or mail\.port\?$/,
+    ],
+    ["one that several have", "name: a", /:1: name: there is no such setting$/],
+    [
+      "a slip in a provider",
+      "providers: [{ name: a, kind: simulator, api_kye: x }]",
+      /providers\[0\]\.api_kye: there is no such setting\. Did you mean providers\[0\]\.api_key\?$/,
+    ],
+    ["an unknown field on top", "a: 1\nlog: {}\n", /:1: a: there is no such setting$/],
     ["__proto__", "listen: { __proto__: { host: x } }", /listen\.__proto__: there is no such setting/],
     ["port 70000", "listen:\n  port: 70000", /:2: listen\.port: must be 65535 or less$/],
     ["a negative size", "limits: { body_bytes: -1 }", /:1: limits\.body_bytes: must be 1024 or more$/],

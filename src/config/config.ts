@@ -3,10 +3,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { isJsonObject } from "../domain/read-value.ts";
+import { z } from "zod";
 import { messageOf } from "../domain/error-message.ts";
 import type { ProviderKind } from "../providers/kind.ts";
 import { PROVIDER_KINDS } from "../providers/kinds.ts";
-import { describePlace, readIssues, settingError } from "./complaint.ts";
+import { describePlace, fieldOf, NO_SUCH_SETTING, readIssues, settingError } from "./complaint.ts";
 import { type Config, toConfig } from "./configuration.ts";
 import {
   applyOverride,
@@ -15,7 +16,8 @@ import {
   flagOverrides,
   type Override,
 } from "./overrides.ts";
-import { type Path, parseSettingsFile, type SettingsFile } from "./settings-file.ts";
+import { nearSettings } from "./near-setting.ts";
+import { type Path, type Problem, parseSettingsFile, type SettingsFile } from "./settings-file.ts";
 import { type Settings, settingsSchema } from "./settings.ts";
 
 export type { Config, ProviderConfig } from "./configuration.ts";
@@ -76,7 +78,14 @@ function checked(input: ConfigInput, path: string | null, file: SettingsFile): C
   );
   if (!parsed.success) {
     const problems = readIssues(parsed.error.issues);
-    throw new ConfigError(problems.map((problem) => `${name(problem.path)}: ${problem.message}`));
+    const schema = z.toJSONSchema(settingsSchema(input.kinds ?? PROVIDER_KINDS), { io: "input" });
+    const hint = ({ path: at, message }: Problem): string => {
+      const near = message === NO_SUCH_SETTING ? nearSettings(at, schema) : [];
+      return near.length === 0 ? "" : `. Did you mean ${near.map(fieldOf).join(" or ")}?`;
+    };
+    throw new ConfigError(
+      problems.map((problem) => `${name(problem.path)}: ${problem.message}${hint(problem)}`),
+    );
   }
   const { cwd } = input;
   const fileDir = path === null ? cwd : dirname(path);

@@ -50,17 +50,23 @@ export class Cors {
     return new Response(null, { status: 204, headers });
   }
 
-  /** Opens an answer to an allowed origin. */
+  /** Opens an answer to an allowed origin; a cache in between is told that to another one it would not be open. */
   expose(request: Request, response: Response): void {
-    if (this.origins.length === 0 || !this.allows(request)) return;
+    if (!this.isOpenPlace(request)) return;
+    response.headers.append("vary", "origin");
+    if (!this.allows(request)) return;
     response.headers.set("access-control-allow-origin", request.headers.get("origin") ?? "");
     response.headers.set("access-control-expose-headers", EXPOSED_HEADERS);
-    response.headers.append("vary", "origin");
   }
 
   private allows(request: Request): boolean {
     const origin = request.headers.get("origin");
-    if (origin === null || !this.origins.includes(origin)) return false;
+    return origin !== null && this.origins.includes(origin) && this.isOpenPlace(request);
+  }
+
+  /** Whether any origin is let in there. */
+  private isOpenPlace(request: Request): boolean {
+    if (this.origins.length === 0) return false;
     // Of an odd Host it is no address: the door refuses it, and nothing is opened.
     return URL.parse(request.url)?.pathname.startsWith("/v1/") ?? false;
   }

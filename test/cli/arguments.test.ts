@@ -142,3 +142,20 @@ test("what is nowhere at the operator's door names the document that says what i
   expect([nowhere.status, named]).toEqual([404, "/admin/v1/openapi.json"]);
   expect((await ask(named)).status).toBe(200);
 });
+
+test("a key for a model that nothing serves is made, and told with what was meant", async () => {
+  const make = (models: string): Promise<Ran> =>
+    run("keys", "create", "--org", customer.organizationId, "--name", "slip", "--models", models);
+  const slip = await make("base-preview-v1,base-previw-v2,gpt-0");
+  expect(slip).toMatchObject({ code: 0, out: expect.stringContaining("gw_sk_") });
+  expect(slip.err.trim().split("\n")).toEqual([
+    'No release serves the model "base-previw-v2": the key can use it from when one does. Did you mean base-preview-v2?',
+    'No release serves the model "gpt-0": the key can use it from when one does.',
+  ]);
+  const research = await make("base-research-1");
+  expect(research).toMatchObject({ code: 0, err: expect.stringContaining("takes a key of scope research") });
+  for (const good of ["base-preview-v1, plain-1", "all"]) expect((await make(good)).err).toBe("");
+  const [key] = await keys();
+  const changed = await run("keys", "update", key?.id ?? "", "--models", "plain-l");
+  expect(changed).toMatchObject({ code: 0, err: expect.stringContaining("Did you mean plain-1?") });
+});
