@@ -112,6 +112,31 @@ describe("a mode of thinking", () => {
     expect({ thinking, reasoning_effort }).toEqual(words as never);
   });
 
+  test.each(["deepseek", "moonshot"])(
+    "is none where a tool is demanded, which %s refuses beside thinking",
+    async (vendor) => {
+      const tools = [{ type: "function", function: { name: "look" } }];
+      const named = { type: "function", function: { name: "look" } };
+      const allowed = (mode: string): object => ({
+        type: "allowed_tools",
+        allowed_tools: { mode, tools: [named] },
+      });
+      for (const [tool_choice, thinks] of [
+        ["required", false],
+        [named, false],
+        [allowed("required"), false],
+        [allowed("auto"), true],
+        ["auto", true],
+      ] as const) {
+        says = answer({ content: "ok" });
+        const body = { model: vendor, messages: [user()], tools, tool_choice, reasoning_effort: "high" };
+        const { headers } = await post("/v1/chat/completions", body);
+        expect(sent[0]?.["thinking"]).toEqual({ type: thinks ? "enabled" : "disabled" });
+        expect(headers.get("x-gw-ignored-parameters")).toBe(thinks ? null : "reasoning_effort");
+      }
+    },
+  );
+
   test("is said by Messages and Responses in the same words; where the release has none, nothing is", async () => {
     says = answer({ content: "ok" });
     const off = { thinking: { type: "disabled" } };
@@ -180,6 +205,19 @@ describe("thoughts of earlier turns", () => {
     });
     expect(sent[0]?.messages[1]).toMatchObject({ reasoning_content: thought });
   });
+});
+
+test("a call without arguments goes back with an empty object, which upstreams parse", async () => {
+  const silent = { id: "aaaaaaaa1", type: "function", function: { name: "look", arguments: "" } };
+  const result = { role: "tool", tool_call_id: "aaaaaaaa1", content: "rain" };
+  for (const vendor of VENDORS) {
+    const body = await chat(vendor, [
+      user(),
+      { role: "assistant", content: null, tool_calls: [silent] },
+      result,
+    ]);
+    expect(body.messages[1]?.["tool_calls"]).toMatchObject([{ function: { name: "look", arguments: "{}" } }]);
+  }
 });
 
 describe("strict turns", () => {

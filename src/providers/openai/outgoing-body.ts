@@ -36,13 +36,14 @@ class PrintedBody implements OutgoingBody {
   private readonly behind: string;
 
   constructor(draft: CallDraft, { family, dialect }: BodyOptions) {
-    const { request, reasoningEffort: effort } = draft;
+    const { request } = draft;
+    const effort = possibleMode(draft, dialect);
     const known: readonly string[] = dialect.fields;
     const issuer = issuerOf(family, draft.release.upstreamModel);
     this.request = request;
     this.places = request.native === null && !dialect.strictTurns;
     this.conversation = conversationFor(request, { family, issuer, effort, dialect });
-    this.fields = bodyFields(draft, dialect);
+    this.fields = bodyFields({ ...draft, reasoningEffort: effort }, dialect);
     this.thinking = effort !== null && effort !== "none";
     this.ceilingName = dialect.outputMaximum;
     this.before = `{"model":${JSON.stringify(draft.release.upstreamModel)},"messages":`;
@@ -185,6 +186,15 @@ function addSampling(
   if (request.n > 1) fields["n"] = request.n;
   if (request.stop.length > 0) fields["stop"] = request.stop;
   Object.assign(fields, appliedFields(request.applied));
+}
+
+/** Vendors with a switch refuse to think where a tool is demanded: the demand counts. */
+function possibleMode({ request, reasoningEffort: mode }: CallDraft, { thinking }: Dialect): string | null {
+  const { tools, toolChoice: choice } = request;
+  const demanded = tools.length > 0 && choice !== null && choice !== "auto" && choice !== "none";
+  const may =
+    typeof choice === "object" && choice?.type === "allowed_tools" && choice.allowed_tools.mode === "auto";
+  return mode !== null && thinking !== "effort" && demanded && !may ? "none" : mode;
 }
 
 /** A published mode in the vendor's words: those with a switch know no effort `none`. */

@@ -64,13 +64,18 @@ function thoughtsOf(message: Message, { effort, issuer, family, dialect }: Heare
   }
 }
 
+/** Upstreams parse what they are sent: of a call without arguments an empty object. */
+const NO_ARGUMENTS = "{}";
+
 /** Provider state goes back only to the provider that it names. */
 function outgoingCall(
   { id, type, function: called, extra_content: extra }: ToolCall,
   { family, dialect }: Hearer,
 ): object {
   const own = dialect.reasoningDetails ? undefined : extraOf(extra, family);
-  return { id, type, function: called, ...(isJsonObject(own) && { extra_content: own }) };
+  const { name, arguments: text } = called;
+  const args = text.trim() === "" ? NO_ARGUMENTS : text;
+  return { id, type, function: { name, arguments: args }, ...(isJsonObject(own) && { extra_content: own }) };
 }
 
 /** Cache marks are of another shape: this one's vendors cache by themselves, or refuse the word. */
