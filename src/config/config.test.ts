@@ -155,8 +155,14 @@ describe("dialects", () => {
       ),
     ).toEqual({
       dialect: {
-        ...{ outputMaximum: "max_completion_tokens", developerRole: true, files: true, fields: [] },
-        ...{ thinking: "switch", thoughts: "never", strictTurns: true, reasoningDetails: true },
+        outputMaximum: "max_completion_tokens",
+        developerRole: true,
+        files: true,
+        fields: [],
+        thinking: "switch",
+        thoughts: "never",
+        strictTurns: true,
+        reasoningDetails: true,
       },
     });
   });

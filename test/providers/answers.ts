@@ -37,7 +37,10 @@ const openai: Says = (
 ) => {
   const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
   const called = calls.map(({ id, name, args }, index) => ({
-    ...{ index, id, type: "function", function: { name, arguments: json(args) } },
+    index,
+    id,
+    type: "function",
+    function: { name, arguments: json(args) },
   }));
   const message = {
     role: "assistant",
@@ -72,7 +75,8 @@ const claude: Says = (
 ) => {
   const stop_reason = refusal === undefined ? CLAUDE[end] : "refusal";
   const told = {
-    ...{ stop_reason, stop_sequence: null },
+    stop_reason,
+    stop_sequence: null,
     ...(refusal !== undefined && { stop_details: { type: "refusal", explanation: refusal } }),
   };
   const content = [
@@ -240,7 +244,10 @@ const heardChat = (text: string, stream: boolean): HeardAnswer => {
 };
 
 const STOPS: Record<string, HeardAnswer["end"]> = {
-  ...{ end_turn: "stop", max_tokens: "length", tool_use: "tool_calls", refusal: "content_filter" },
+  end_turn: "stop",
+  max_tokens: "length",
+  tool_use: "tool_calls",
+  refusal: "content_filter",
 };
 const heardMessage = ({ content, stop_reason: stop, usage }: MessageJson): HeardAnswer => ({
   reasoning: content.map((one) => (one.type === "thinking" ? one.thinking : "")).join(""),
@@ -272,7 +279,9 @@ const heardResponse = ({ output, status, incomplete_details: cut, usage }: Respo
 export const HEARS: Record<"/v1/chat/completions" | "/v1/messages" | "/v1/responses", SurfaceOf> = {
   "/v1/chat/completions": {
     ask: (model, stream, offered) => ({
-      ...{ model, stream, ...turn },
+      model,
+      stream,
+      ...turn,
       ...(stream && { stream_options: { include_usage: true } }),
       tools: offered.map((name) => ({ type: "function", function: { name, parameters: schema } })),
     }),
@@ -280,7 +289,9 @@ export const HEARS: Record<"/v1/chat/completions" | "/v1/messages" | "/v1/respon
   },
   "/v1/messages": {
     ask: (model, stream, offered) => ({
-      ...{ model, stream, ...turn },
+      model,
+      stream,
+      ...turn,
       tools: offered.map((name) => ({ name, input_schema: schema })),
     }),
     hear: (text, stream) => {
@@ -296,13 +307,19 @@ export const HEARS: Record<"/v1/chat/completions" | "/v1/messages" | "/v1/respon
             ? [{ name: one.content_block.name, args: null }]
             : [],
         ),
-        ...{ refusal: "", end: "error", usage: null },
+        refusal: "",
+        end: "error",
+        usage: null,
       };
     },
   },
   "/v1/responses": {
     ask: (model, stream, offered) => ({
-      ...{ model, stream, input: "Say hello", max_output_tokens: 200, store: false },
+      model,
+      stream,
+      input: "Say hello",
+      max_output_tokens: 200,
+      store: false,
       tools: offered.map((name) => ({ type: "function", name, parameters: schema })),
     }),
     hear: (text, stream) =>

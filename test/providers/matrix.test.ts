@@ -21,7 +21,11 @@ const CASES: Record<string, Spoken> = {
   thinking: { reasoning: "Let me think.", text: "Hello", end: "stop", ...figures },
   "a call": { calls: [look], end: "tool_calls", ...figures },
   "a call behind words and thoughts": {
-    ...{ reasoning: "I should look.", text: "Let me look.", calls: [look], end: "tool_calls", ...figures },
+    reasoning: "I should look.",
+    text: "Let me look.",
+    calls: [look],
+    end: "tool_calls",
+    ...figures,
   },
   "parallel calls": { calls: [look, fetches, nothing], end: "tool_calls", ...figures },
   "the end of its length": { text: "Hello, wor", end: "length", ...figures },
@@ -48,7 +52,10 @@ for (const [name, spoken] of Object.entries(CASES))
     expect([status, raw]).toEqual([200, raw]);
     expect(HEARS[path].hear(raw, stream)).toEqual({
       ...EMPTY,
-      ...{ reasoning, text, end, usage: [prompt, completion] },
+      reasoning,
+      text,
+      end,
+      usage: [prompt, completion],
       calls: calls.map(({ name: called, args }) => ({ name: called, args })),
     });
     expect(record).toMatchObject({

@@ -41,7 +41,10 @@ interface Format {
 const ALL = Object.keys(HEARS) as Format["surfaces"];
 const message = { id: "m", type: "message", role: "assistant", content: [{ type: "text", text: "Hi" }] };
 const item = {
-  ...{ id: "msg_1", type: "message", status: "completed", role: "assistant" },
+  id: "msg_1",
+  type: "message",
+  status: "completed",
+  role: "assistant",
   content: [{ type: "output_text", text: "Hi", annotations: [] }],
 };
 const response = (usage: object): object => ({
@@ -53,18 +56,21 @@ const response = (usage: object): object => ({
 });
 const FORMATS: Record<string, Format> = {
   "openai-chat": {
-    ...{ shape: "openai", surfaces: ALL },
+    shape: "openai",
+    surfaces: ALL,
     stream: (usage) => events(chunk({ content: "Hi" }), chunk({}, "stop"), { choices: [], usage }, "[DONE]"),
     whole: (usage) =>
       json({ choices: [{ index: 0, message: { content: "Hi" }, finish_reason: "stop" }], usage }),
   },
   "openai-responses": {
-    ...{ shape: "responses", surfaces: ["/v1/responses"] },
+    shape: "responses",
+    surfaces: ["/v1/responses"],
     stream: (usage) => events({ type: "response.completed", response: response(usage) }),
     whole: (usage) => json(response(usage)),
   },
   "anthropic-messages": {
-    ...{ shape: "claude", surfaces: ALL },
+    shape: "claude",
+    surfaces: ALL,
     stream: (usage) =>
       events(
         { type: "message_start", message: { ...message, content: [], usage } },
@@ -75,13 +81,15 @@ const FORMATS: Record<string, Format> = {
     whole: (usage) => json({ ...message, stop_reason: "end_turn", stop_sequence: null, usage }),
   },
   "gemini-generate-content": {
-    ...{ shape: "gemini", surfaces: ALL },
+    shape: "gemini",
+    surfaces: ALL,
     stream: (usageMetadata) =>
       events(candidate([{ text: "Hi" }]), { ...candidate([], "STOP"), usageMetadata }),
     whole: (usageMetadata) => json({ ...candidate([{ text: "Hi" }], "STOP"), usageMetadata }),
   },
   "bedrock-converse": {
-    ...{ shape: "bedrock", surfaces: ALL },
+    shape: "bedrock",
+    surfaces: ALL,
     stream: (usage) =>
       frames(
         ["messageStart", { role: "assistant" }],
@@ -115,7 +123,11 @@ function asking(
 }
 
 const booked = ({ usage, charge, evidence, variance, state }: RequestRecord): object => ({
-  ...{ usage, charge, evidence, variance, state },
+  usage,
+  charge,
+  evidence,
+  variance,
+  state,
 });
 
 test.skipIf(ROWS.length === 0)("every format is asked", () => {

@@ -88,7 +88,9 @@ async function post(path: string, body: object): Promise<{ json: Json; text: str
 
 const user = (content = "Hi"): Json => ({ role: "user", content });
 const call = (id: string, also: object = {}): Json => ({
-  ...{ id, type: "function", function: { name: "look", arguments: "{}" } },
+  id,
+  type: "function",
+  function: { name: "look", arguments: "{}" },
   ...also,
 });
 const chat = async (model: string, messages: Json[], also: object = {}): Promise<Sent> => {
@@ -310,7 +312,9 @@ describe("reasoning_details", () => {
     "[DONE]",
   );
   const whole = answer({
-    ...{ content: null, reasoning: "Let me look.", reasoning_details: details },
+    content: null,
+    reasoning: "Let me look.",
+    reasoning_details: details,
     tool_calls: [call("call_1")],
   });
   const tool = { type: "function", function: { name: "look", parameters: { type: "object" } } };

@@ -23,8 +23,13 @@ export interface Hearer {
 /** All of what tells the messages of two hearers apart. */
 export const alike = ({ family, issuer, effort, dialect }: Hearer): string =>
   JSON.stringify([
-    ...[thinks(effort), effort === null, family, dialect.developerRole, dialect.thoughts],
-    ...[dialect.strictTurns, dialect.reasoningDetails && issuer],
+    thinks(effort),
+    effort === null,
+    family,
+    dialect.developerRole,
+    dialect.thoughts,
+    dialect.strictTurns,
+    dialect.reasoningDetails && issuer,
   ]);
 
 export function outgoingMessages(messages: readonly Message[], hearer: Hearer): OutgoingMessage[] {
