@@ -149,6 +149,10 @@ describe("dialects", () => {
         outputMaximum: "max_completion_tokens",
         developerRole: true,
         files: true,
+        thinking: "effort",
+        thoughts: "calls",
+        strictTurns: false,
+        reasoningDetails: false,
         fields: OPTIONAL_FIELDS,
       },
     });
@@ -157,10 +161,19 @@ describe("dialects", () => {
     expect(dialectOf(", dialect: { preset: deepseek }")).toEqual({ dialect: DIALECTS.deepseek });
     expect(
       dialectOf(
-        ", dialect: { preset: deepseek, developer_role: true, output_maximum: max_completion_tokens, files: true, fields: [] }",
+        ", dialect: { preset: deepseek, developer_role: true, output_maximum: max_completion_tokens, files: true, thinking: switch, thoughts: never, strict_turns: true, reasoning_details: true, fields: [] }",
       ),
     ).toEqual({
-      dialect: { outputMaximum: "max_completion_tokens", developerRole: true, files: true, fields: [] },
+      dialect: {
+        outputMaximum: "max_completion_tokens",
+        developerRole: true,
+        files: true,
+        fields: [],
+        thinking: "switch",
+        thoughts: "never",
+        strictTurns: true,
+        reasoningDetails: true,
+      },
     });
   });
 });

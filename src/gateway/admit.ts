@@ -149,6 +149,7 @@ function conclude(
       if (slot instanceof Refusal) throw new Error("admitted without a slot");
       const admitted = admittedOf(ports, outcome, about);
       tellIdempotency(headers, prepared.idempotency);
+      tellMaximum(headers, admitted);
       if (ports.showHeadroom) tellHeadroom(headers, admitted);
       return {
         kind: "admitted",
@@ -272,6 +273,12 @@ function refusedGateway(requestId: string, { idempotency, candidates }: Prepared
 
 function tellIdempotency(headers: Record<string, string>, { value, callerSupplied }: IdempotencyKey): void {
   if (!callerSupplied) headers["x-gw-idempotency-key"] = value;
+}
+
+/** Of the answer, in tokens for each choice, where it is not the caller's own: none was named, or it was lowered (wire.md §6). */
+function tellMaximum(headers: Record<string, string>, { request, outputCeiling }: Admitted): void {
+  if (outputCeiling > 0 && outputCeiling !== request.maxTokens)
+    headers["x-gw-max-output-tokens"] = String(outputCeiling);
 }
 
 function tellHeadroom(headers: Record<string, string>, { amount, headroom }: Admitted): void {

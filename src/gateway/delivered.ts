@@ -132,8 +132,16 @@ export class Delivered {
     const share = { organizationId: this.organizationId, lane: "settlement" } as const;
     const running = new RunningText(this.tokenizer, share);
     const text: Text = {
-      ...{ type, choice, index, running, fresh: "", inWord: false },
-      ...{ characters: 0, bytes: 0, words: 0, proves: type !== "refusal" },
+      type,
+      choice,
+      index,
+      running,
+      fresh: "",
+      inWord: false,
+      characters: 0,
+      bytes: 0,
+      words: 0,
+      proves: type !== "refusal",
     };
     this.texts.set(key, text);
     return (this.last = text);

@@ -3,6 +3,7 @@
 import { overloaded } from "../domain/overloaded.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { Failure } from "../providers/failure.ts";
+import type { ContextFigures } from "../providers/http/context-figures.ts";
 
 /** Where the provider names none. */
 const RETRY_AFTER_MS = 1_000;
@@ -35,10 +36,7 @@ const BROKEN_BY: Partial<Record<Failure["reason"], string>> = {
 export function refusalOf(failure: Failure): Refusal {
   switch (failure.reason) {
     case "context_length":
-      return ofRequest(
-        "context_length_exceeded",
-        "The provider counts more tokens in this request than its context window holds. Shorten the messages or lower max_tokens.",
-      );
+      return tooLong(failure.upstream.context ?? {});
     case "content_filter":
       return ofRequest(
         "content_filter",
@@ -86,6 +84,28 @@ export function refusalOf(failure: Failure): Refusal {
       throw new Error(`failure without a refusal: ${String(never)}`);
     }
   }
+}
+
+/** In the words that clients know a full context by; the figures are the provider's own count. */
+function tooLong({ window, prompt, completion }: ContextFigures): Refusal {
+  const most = window === undefined ? "" : ` is ${window} tokens`;
+  const counted =
+    prompt === undefined
+      ? "The provider counts more in this request"
+      : `The provider counts ${prompt + (completion ?? 0)} in this request`;
+  const message =
+    most === ""
+      ? `${counted} than the model's maximum context length. Shorten the messages or lower max_tokens.`
+      : `This model's maximum context length${most}. ${counted}. Shorten the messages or lower max_tokens.`;
+  const details = {
+    ...(window !== undefined && { context_window: window }),
+    ...(prompt !== undefined && { prompt_tokens: prompt }),
+    ...(completion !== undefined && { max_tokens: completion }),
+  };
+  return new Refusal("context_length_exceeded", message, {
+    param: "messages",
+    ...(most !== "" && { details }),
+  });
 }
 
 /** The provider's word on what was asked: another request would do. */

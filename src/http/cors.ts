@@ -15,7 +15,7 @@ const ALLOWED_HEADERS = [
   "x-stainless-custom-poll-interval",
 ].join(", ");
 const EXPOSED_HEADERS =
-  "x-request-id, request-id, x-gw-idempotency-key, x-gw-hold-usd, x-gw-credits-available-usd, x-gw-key-limit-remaining-usd, x-gw-ignored-parameters, " +
+  "x-request-id, request-id, x-gw-idempotency-key, x-gw-hold-usd, x-gw-credits-available-usd, x-gw-key-limit-remaining-usd, x-gw-max-output-tokens, x-gw-ignored-parameters, " +
   "idempotent-replayed, x-should-retry, retry-after, retry-after-ms, x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, x-ratelimit-limit-tokens, x-ratelimit-remaining-tokens, x-ratelimit-reset-tokens, ratelimit, ratelimit-policy";
 
 export class Cors {

@@ -79,6 +79,8 @@ export interface AnswerReader<Event> {
   readonly complete: boolean;
   /** One of several choices has had its finish. */
   readonly partly?: boolean;
+  /** What it reads is handed over at the end: meanwhile each event says that the model is at work. */
+  readonly holdsBack?: boolean;
   /** The upstream has told its usage, be it for the first time. */
   readonly usageTold: boolean;
   /** Of a whole answer in vectors (`Answer`). */

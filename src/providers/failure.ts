@@ -1,6 +1,7 @@
 // Why a provider call failed, by cause. `executed: "no"` is proof of non-execution: only then may the next route be
 // tried and the idempotency key stays free (money.md §2, wire.md §8.3).
 import { wantBehind } from "../lib/shortage.ts";
+import type { ContextFigures } from "./http/context-figures.ts";
 
 export type FailureCause =
   | "connect" // DNS, TCP or TLS failed before any request byte was written
@@ -32,6 +33,8 @@ export interface UpstreamReply {
   param?: string;
   /** The place in the body that it names, where that says more. */
   place?: string;
+  /** Of a prompt that it refused as too long. */
+  context?: ContextFigures;
   /** It does not know the field at all, rather than dislike its value. */
   unknownField?: boolean;
 }

@@ -53,6 +53,11 @@ const openai = (delta: (n: number) => object) => {
   const reader = new ChunkReader({ choices: 1, logprobs: false, family: "x" });
   return grown(reader, (n) => reader.event(JSON.stringify({ choices: [{ index: 0, delta: delta(n) }] }), []));
 };
+const openrouter = (delta: (n: number) => object) => {
+  const details = { issuer: "x", thinks: true };
+  const reader = new ChunkReader({ choices: 1, logprobs: false, family: "x", details });
+  return grown(reader, (n) => reader.event(JSON.stringify({ choices: [{ index: 0, delta: delta(n) }] }), []));
+};
 const bedrock = (events: (n: number) => [string, object][]) => {
   const reader = new ConverseReader("claude");
   return grown(reader, (n) => {
@@ -62,6 +67,14 @@ const bedrock = (events: (n: number) => [string, object][]) => {
 };
 
 const ROWS: Record<string, () => number> = {
+  "details of thoughts": () =>
+    openrouter((n) => ({ reasoning_details: [{ type: "reasoning.encrypted", index: n, data: long(n) }] })),
+  "details of thoughts that go on": () =>
+    openrouter((n) => ({ reasoning_details: [{ type: "reasoning.text", index: 0, text: long(n) }] })),
+  "calls that are handed over at the end": () =>
+    openrouter((n) => ({
+      tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: long(n) } }],
+    })),
   "members of usage, under ever new names": () =>
     claude((n) => [{ type: "message_delta", delta: {}, usage: { output_tokens: n, [`m${n}`]: long(n) } }]),
   "sealed thoughts": () =>

@@ -34,6 +34,30 @@ test("accepted fields that change nothing are named", async () => {
   expect(headers.get("x-gw-ignored-parameters")).toBe("metadata");
 });
 
+test("the output maximum that the gateway put in is told on every surface; the caller's own is not", async () => {
+  const told = async (path: string, body: object): Promise<string | null> => {
+    const reply = await fetch(gateway.url + path, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${customer.secret}` },
+      body: JSON.stringify({ model: hello().model, ...body }),
+    });
+    await reply.text();
+    return reply.headers.get("x-gw-max-output-tokens");
+  };
+  const messages = [{ role: "user", content: "Hi" }];
+  for (const stream of [false, true]) {
+    expect(await told("/v1/chat/completions", { messages, stream })).toBe("1024");
+    expect(await told("/v1/chat/completions", { messages, stream, max_tokens: 9000 })).toBe("8192");
+    expect(await told("/v1/chat/completions", { messages, stream, max_tokens: 50 })).toBeNull();
+    expect(await told("/v1/responses", { input: "Hi", store: false, stream })).toBe("1024");
+    expect(await told("/v1/messages", { messages, stream, max_tokens: 9000 })).toBe("8192");
+  }
+  const browser = await fetch(`${gateway.url}/v1/models`, {
+    headers: { authorization: `Bearer ${customer.secret}`, origin: PAGE },
+  });
+  expect(browser.headers.get("access-control-expose-headers")).toContain("x-gw-max-output-tokens");
+});
+
 test("a caller's identifiers go upstream only as a keyed hash", async () => {
   const reply = await gateway.chat(customer, { ...hello(), user: "alice@example.com" });
   expect(reply.status).toBe(200);

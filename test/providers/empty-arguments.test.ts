@@ -86,7 +86,11 @@ test.each(SILENT)("Responses, streamed: %s, %s", async (shape, _, script) => {
   house.says(script);
   const tools = [{ type: "function", name: "now", parameters: { type: "object" } }];
   const { text } = await house.post("/v1/responses", {
-    ...{ model: shape, input: "What time is it?", stream: true, store: false, tools },
+    model: shape,
+    input: "What time is it?",
+    stream: true,
+    store: false,
+    tools,
   });
   const said = [
     ...text.matchAll(/"type":"response.function_call_arguments.done".*?"arguments":"(.*?[^\\])"/g),
@@ -152,11 +156,18 @@ test("what the gateway wrote there is not charged for, where nothing was told", 
 
 /** A provider of the Responses shape that says `arguments: ""` itself. */
 const item = {
-  ...{ id: "fc_1", type: "function_call", call_id: "call_1", name: "now", status: "completed" },
+  id: "fc_1",
+  type: "function_call",
+  call_id: "call_1",
+  name: "now",
+  status: "completed",
   arguments: "",
 };
 const response = (status: string, output: object[]): object => ({
-  ...{ id: "resp_up", object: "response", status, output },
+  id: "resp_up",
+  object: "response",
+  status,
+  output,
   usage: { input_tokens: 20, output_tokens: 9, total_tokens: 29 },
 });
 const created = { type: "response.created", response: response("in_progress", []) };
@@ -173,7 +184,9 @@ const argued = {
 };
 const done = { type: "response.output_item.done", output_index: 0, item };
 const asked = {
-  ...{ model: "responses", input: "What time is it?", store: false },
+  model: "responses",
+  input: "What time is it?",
+  store: false,
   tools: [{ type: "function", name: "now", parameters: { type: "object" } }],
 };
 

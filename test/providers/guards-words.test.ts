@@ -31,7 +31,11 @@ const claude = (input: number, output: number): [Script, Script] => [
     { type: "message_stop" },
   ),
   json({
-    ...{ id: "msg_up", type: "message", role: "assistant", content: [], ...refusing },
+    id: "msg_up",
+    type: "message",
+    role: "assistant",
+    content: [],
+    ...refusing,
     usage: { input_tokens: input, output_tokens: output },
   }),
 ];
@@ -61,7 +65,9 @@ const openai = (message: object, finish: string, usage: object | null): [Script,
   json({ choices: [{ index: 0, message, finish_reason: finish }], ...(usage && { usage }) }),
 ];
 const tokens = (prompt: number, completion: number): object => ({
-  ...{ prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
 });
 
 /** What was told, as it is charged; null: nothing at all. */

@@ -58,6 +58,8 @@ interface ScriptedOptions {
   openAfter?: number;
   /** For so long a provider may be silent. */
   silenceMs?: number;
+  /** Of all models in words. */
+  also?: Partial<TestManifest>;
 }
 
 /** The gateway, and two customers of it. */
@@ -74,7 +76,7 @@ export async function startScripted(options: ScriptedOptions = {}): Promise<Scri
     },
   });
   const gateway = await startGateway({
-    models: MODELS,
+    models: MODELS.map((one) => (one.model === "vectors" ? one : { ...one, ...options.also })),
     configure: (config) => configure(config, `http://127.0.0.1:${upstream.port}`, options),
   });
   const one = await gateway.customer({ usd: "100" });

@@ -41,6 +41,9 @@ const block = z.discriminatedUnion("type", [
 ]);
 const STOPS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"] as const;
 
+/** Of a refusal, where the vendor explains it. */
+const stopDetails = z.strictObject({ type: z.literal("refusal"), explanation: z.string().nullable() });
+
 const message = z.strictObject({
   id: z.string().regex(/^msg_[0-9a-f]{32}$/),
   type: z.literal("message"),
@@ -49,6 +52,7 @@ const message = z.strictObject({
   content: z.array(block),
   stop_reason: z.enum(STOPS).nullable(),
   stop_sequence: z.string().nullable(),
+  stop_details: stopDetails.optional(),
   usage,
   gateway,
 });
@@ -82,7 +86,11 @@ const event = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("content_block_stop"), index: count }),
   z.strictObject({
     type: z.literal("message_delta"),
-    delta: z.strictObject({ stop_reason: z.enum(STOPS), stop_sequence: z.string().nullable() }),
+    delta: z.strictObject({
+      stop_reason: z.enum(STOPS),
+      stop_sequence: z.string().nullable(),
+      stop_details: stopDetails.optional(),
+    }),
     usage,
     gateway,
   }),

@@ -276,6 +276,17 @@ describe("cache marks", () => {
     expect(body.tools[0]).toHaveProperty("cache_control.ttl", "1h"); // the caller's own stays what it was
   });
 
+  test("none of an hour stands behind one of five minutes, which the vendor refuses", () => {
+    const late = {
+      ...body,
+      tools: [{ ...tools[0], ...mark() }],
+      system: [{ type: "text", text: "S", ...mark("1h") }],
+    };
+    const text = prepared(late, PRICED).print(9);
+    expect(text).not.toContain('"1h"');
+    expect(text.split('"cache_control"')).toHaveLength(5);
+  });
+
   test("the last four go", () => {
     const blocks = [1, 2, 3, 4, 5].map((n) => ({ type: "text", text: `${n}`, ...mark() }));
     const text = prepared({ ...SIMPLE, messages: [{ role: "user", content: blocks }] }, PRICED).print(9);

@@ -4,6 +4,7 @@
 import { HOUR_MS } from "../../domain/durations.ts";
 import type { Codec, UpstreamError } from "../codec.ts";
 import { Failure, type FailureCause, type UpstreamReply } from "../failure.ts";
+import { contextFigures } from "./context-figures.ts";
 import { fitToShow } from "./words.ts";
 
 /**
@@ -47,6 +48,7 @@ export function failureOfError(
     ...reply,
     ...(retryAfterMs !== null && { retryAfterMs }),
     ...wordsOf(error, secrets),
+    ...(reason === "context_length" && figuresOf(error)),
   });
 }
 
@@ -58,6 +60,11 @@ function wordsOf(error: UpstreamError, secrets: readonly string[]): UpstreamRepl
     ...(error.place !== undefined && { place: error.place }),
     ...(isUnknownField(error) && { unknownField: true }),
   };
+}
+
+function figuresOf({ message }: UpstreamError): UpstreamReply {
+  const context = contextFigures(message);
+  return context === null ? {} : { context };
 }
 
 const isUnknownField = ({ code, message }: UpstreamError): boolean =>
@@ -147,7 +154,7 @@ const PAYMENT: ReadonlySet<number> = new Set([401, 402, 403, 412, 429]);
 
 const isAboutContext = ({ code, message }: UpstreamError): boolean =>
   /context_?(length|window|size)/i.test(code) ||
-  /context[ _-]?(length|window|size|limit)|maximum context|too many tokens|(prompt|input|request) (is|was) too (long|large)|reduce the length|input length .*exceed|exceeds? the (maximum|max|model)\b.*\btokens?/i.test(
+  /context[ _-]?(length|window|size|limit)|maximum context|too many tokens|(prompt|input|request) (is|was) too (long|large)|reduce the length|input length .*exceed|exceeds? the (maximum|max|model)\b.*\btokens?|maximum prompt length|exceeded (the )?model token limit|token count\b.{0,40}\bexceeds the limit|tokens.{0,4} \+ .{0,4}max_new_tokens|range of input length/i.test(
     message,
   );
 

@@ -100,8 +100,8 @@ const isSpent = (part: Part): boolean =>
 const says = ({ type }: Part): boolean => type !== "usage" && type !== "native";
 
 /** It has begun, and nothing of that is told: until its first word, events of any kind say that it is at work. */
-const thinks = ({ began, complete }: AnswerReader<never>, { started }: Progress): boolean =>
-  began && !complete && !started;
+const thinks = ({ began, complete, holdsBack }: AnswerReader<never>, { started }: Progress): boolean =>
+  began && !complete && (!started || holdsBack === true);
 
 /** What may be handed over before anything was; usage from before the first word goes in front of it. */
 function begun(parts: Part[], { spoke, progress }: { spoke: boolean; progress: Progress }): Part[] {

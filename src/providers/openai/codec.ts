@@ -42,12 +42,22 @@ export function openAiCodec({ family, authorize, dialect }: OpenAiAccount): Code
     }),
     authorize,
     framing: () => new SseEvents(),
-    reader: ({ request, body, upstreamModel }) => {
+    reader: ({ request, body, upstreamModel, outputCeiling }) => {
       if (asksForVectors(request))
         return new EmbeddingsReader(inputsOf(request.native?.body["input"]).length);
       return body.native
         ? new ResponsesReader(issuerOf(family, upstreamModel))
-        : new ChunkReader({ choices: request.n, logprobs: request.applied.logprobs === true, family });
+        : new ChunkReader({
+            choices: request.n,
+            logprobs: request.applied.logprobs === true,
+            family,
+            ...(dialect.reasoningDetails && {
+              details: {
+                issuer: issuerOf(family, upstreamModel),
+                thinks: body.thinks?.(outputCeiling) === true,
+              },
+            }),
+          });
     },
     tooLarge: ({ request }) => (asksForVectors(request) ? tooManyVectors() : null),
     readError,

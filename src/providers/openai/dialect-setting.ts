@@ -1,7 +1,14 @@
 // `providers[].dialect`: a usual dialect, told point by point where this provider differs (providers.md §2).
 import { z } from "zod";
 import { OPTIONAL_FIELDS } from "../../domain/request-fields.ts";
-import { type Dialect, DIALECT_NAMES, DIALECTS, OUTPUT_MAXIMUMS } from "./dialects.ts";
+import {
+  type Dialect,
+  DIALECT_NAMES,
+  DIALECTS,
+  OUTPUT_MAXIMUMS,
+  THINKING_WORDS,
+  THOUGHTS,
+} from "./dialects.ts";
 
 const oneOf = (names: readonly string[]): string => `must be one of ${names.join(", ")}`;
 
@@ -20,6 +27,30 @@ const POINTS = {
     .boolean()
     .optional()
     .describe("Whether it reads PDFs in file parts; false refuses requests that have one."),
+  thinking: z
+    .enum(THINKING_WORDS, oneOf(THINKING_WORDS))
+    .optional()
+    .describe(
+      "How it is told to think: effort sends reasoning_effort, switch sends thinking {type: enabled} or disabled, switch_and_effort both.",
+    ),
+  thoughts: z
+    .enum(THOUGHTS, oneOf(THOUGHTS))
+    .optional()
+    .describe(
+      "On which of the model's turns its reasoning_content goes back while it thinks: never, on calls, or always; then a turn that lost it gets a blank.",
+    ),
+  strict_turns: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether it refuses a user's message behind a tool's, a last message of the assistant's and ids of calls of other vendors, as Mistral does: true puts them right.",
+    ),
+  reasoning_details: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether it tells thoughts as reasoning_details that have to come back, as OpenRouter does. Calls of a thinking model are then handed over when they are whole.",
+    ),
   fields: z
     .array(z.enum(OPTIONAL_FIELDS, oneOf(OPTIONAL_FIELDS)))
     .optional()
@@ -46,6 +77,10 @@ const changed = (usual: Dialect, told: z.output<typeof points>): Dialect => ({
   outputMaximum: told.output_maximum ?? usual.outputMaximum,
   developerRole: told.developer_role ?? usual.developerRole,
   files: told.files ?? usual.files,
+  thinking: told.thinking ?? usual.thinking,
+  thoughts: told.thoughts ?? usual.thoughts,
+  strictTurns: told.strict_turns ?? usual.strictTurns,
+  reasoningDetails: told.reasoning_details ?? usual.reasoningDetails,
   fields: told.fields ?? usual.fields,
   ...(told.responses !== undefined && { responses: told.responses }),
 });

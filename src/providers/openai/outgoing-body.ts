@@ -1,18 +1,13 @@
 // The body that goes upstream in the OpenAI shape (wire.md §1 actions F, §8.1): built from validated fields only, never
 // copied from the caller, in the provider's dialect. Printed once: what was measured for the quote is what is sent.
 // The output ceiling is always in it, so generation cannot outrun the hold.
-import {
-  type ChatRequest,
-  type ContentPart,
-  isInlineImage,
-  type Message,
-  type ToolCall,
-} from "../../domain/chat-request.ts";
+import { type ChatRequest, type ContentPart, isInlineImage } from "../../domain/chat-request.ts";
 import { REQUEST_FIELDS } from "../../domain/request-fields.ts";
 import type { Dialect } from "./dialects.ts";
 import type { PromptSize } from "../../domain/prompt.ts";
-import { extraOf } from "../extra-content.ts";
+import { issuerOf } from "../issuer.ts";
 import type { CallDraft, OutgoingBody } from "../provider.ts";
+import { alike, type Hearer, outgoingMessages, unmarked } from "./outgoing-messages.ts";
 import { unescaped } from "../unescaped.ts";
 
 export interface BodyOptions {
@@ -34,19 +29,22 @@ class PrintedBody implements OutgoingBody {
   private readonly request: ChatRequest;
   private readonly conversation: Conversation;
   private readonly fields: Fields;
+  private readonly thinking: boolean;
   private readonly ceilingName: string;
   /** Around the messages; what follows them is not closed. */
   private readonly before: string;
   private readonly behind: string;
 
   constructor(draft: CallDraft, { family, dialect }: BodyOptions) {
-    const { request, reasoningEffort: effort } = draft;
+    const { request } = draft;
+    const effort = possibleMode(draft, dialect);
     const known: readonly string[] = dialect.fields;
-    const thinks = effort !== null && effort !== "none";
+    const issuer = issuerOf(family, draft.release.upstreamModel);
     this.request = request;
-    this.places = request.native === null;
-    this.conversation = conversationFor(request, { family, developer: dialect.developerRole, thinks });
-    this.fields = bodyFields(draft, known);
+    this.places = request.native === null && !dialect.strictTurns;
+    this.conversation = conversationFor(request, { family, issuer, effort, dialect });
+    this.fields = bodyFields({ ...draft, reasoningEffort: effort }, dialect);
+    this.thinking = effort !== null && effort !== "none";
     this.ceilingName = dialect.outputMaximum;
     this.before = `{"model":${JSON.stringify(draft.release.upstreamModel)},"messages":`;
     const others = JSON.stringify(this.fields);
@@ -54,7 +52,7 @@ class PrintedBody implements OutgoingBody {
     const frame = Buffer.byteLength(this.before) + Buffer.byteLength(this.behind) + 1;
     this.size = {
       bytes: frame + this.conversation.bytes + ceilingBytes(this.ceilingName),
-      messages: request.messages.length,
+      messages: this.conversation.messages.length,
       tools: request.tools.length,
       images: request.images,
       files: request.files,
@@ -69,6 +67,10 @@ class PrintedBody implements OutgoingBody {
   print(ceiling: number): string {
     const { before, conversation, behind, ceilingName } = this;
     return `${before}${conversation.text}${behind},"${ceilingName}":${ceiling}}`;
+  }
+
+  thinks(): boolean {
+    return this.thinking;
   }
 
   sent(): void {
@@ -88,7 +90,7 @@ class Conversation {
   private printed: string | null;
 
   constructor(
-    private readonly messages: Messages,
+    readonly messages: Messages,
     inline: boolean,
   ) {
     this.printed = JSON.stringify(messages);
@@ -111,35 +113,27 @@ const CONVERSATIONS = new WeakMap<ChatRequest, Map<string, Conversation>>();
 function conversationFor(request: ChatRequest, hearer: Hearer): Conversation {
   const known = CONVERSATIONS.get(request) ?? new Map<string, Conversation>();
   CONVERSATIONS.set(request, known);
-  const alike = `${hearer.thinks} ${hearer.developer} ${hearer.family}`;
-  let conversation = known.get(alike);
+  const who = alike(hearer);
+  let conversation = known.get(who);
   if (conversation === undefined) {
-    const messages = request.messages.map((message) => outgoingMessage(message, hearer));
+    const messages = outgoingMessages(request.messages, hearer);
     conversation = new Conversation(messages, request.images + request.files > 0);
-    known.set(alike, conversation);
+    known.set(who, conversation);
   }
   return conversation;
-}
-
-/** Whose dialect a message is said in. */
-interface Hearer {
-  family: string;
-  developer: boolean;
-  /** It is asked to think. */
-  thinks: boolean;
 }
 
 /** `,"name":` and as many digits as a token count can have. */
 const ceilingBytes = (name: string): number => name.length + 4 + String(Number.MAX_SAFE_INTEGER).length;
 
 /** All but the model and the messages. */
-function bodyFields(draft: CallDraft, known: readonly string[]): Fields {
+function bodyFields(draft: CallDraft, { fields: known, thinking }: Dialect): Fields {
   const { request } = draft;
   const { parallel_tool_calls: parallel, ...forwarded } = only(request.forwarded, known);
   const fields: Fields = {};
   Object.assign(fields, forwarded, only(draft.identifiers, known));
   if (request.tools.length > 0) Object.assign(fields, toolFields(request, parallel));
-  addSampling(fields, draft);
+  addSampling(fields, draft, thinking);
   if (request.responseFormat !== null) fields["response_format"] = request.responseFormat;
   if (!request.stream) return fields;
   fields["stream"] = true;
@@ -182,12 +176,35 @@ function toolFields({ tools, toolChoice }: ChatRequest, parallel: boolean | unde
   };
 }
 
-function addSampling(fields: Fields, { request, reasoningEffort, temperature }: CallDraft): void {
+function addSampling(
+  fields: Fields,
+  { request, reasoningEffort, temperature }: CallDraft,
+  thinking: Dialect["thinking"],
+): void {
   if (temperature !== null) fields["temperature"] = temperature;
-  if (reasoningEffort !== null) fields["reasoning_effort"] = reasoningEffort;
+  if (reasoningEffort !== null) Object.assign(fields, thinkingFields(reasoningEffort, thinking));
   if (request.n > 1) fields["n"] = request.n;
   if (request.stop.length > 0) fields["stop"] = request.stop;
   Object.assign(fields, appliedFields(request.applied));
+}
+
+/** Vendors with a switch refuse to think where a tool is demanded: the demand counts. */
+function possibleMode({ request, reasoningEffort: mode }: CallDraft, { thinking }: Dialect): string | null {
+  const { tools, toolChoice: choice } = request;
+  const demanded = tools.length > 0 && choice !== null && choice !== "auto" && choice !== "none";
+  const may =
+    typeof choice === "object" && choice?.type === "allowed_tools" && choice.allowed_tools.mode === "auto";
+  return mode !== null && thinking !== "effort" && demanded && !may ? "none" : mode;
+}
+
+/** A published mode in the vendor's words: those with a switch know no effort `none`. */
+function thinkingFields(mode: string, words: Dialect["thinking"]): object {
+  if (words === "effort") return { reasoning_effort: mode };
+  const off = mode === "none";
+  return {
+    thinking: { type: off ? "disabled" : "enabled" },
+    ...(words === "switch_and_effort" && !off && { reasoning_effort: mode }),
+  };
 }
 
 /** In the table's order, whichever the caller's: what the upstream does not know was refused (`releases/fit.ts`). */
@@ -199,40 +216,6 @@ function appliedFields(applied: ChatRequest["applied"]): object {
 
 const ORDER = REQUEST_FIELDS.map(([name]): string => name);
 const orderOf = (name: string): number => ORDER.indexOf(name);
-
-/** Reasoning returns on tool turns only: thinking upstreams demand it there, older ones refuse it elsewhere (§1.2). */
-function outgoingMessage(message: Message, { family, thinks, developer }: Hearer): Record<string, unknown> {
-  const { tool_calls: calls, reasoning_content: reasoning, failed: _failed, ...rest } = message;
-  if (Array.isArray(rest.content)) rest.content = unmarked(rest.content);
-  const said = rest.role === "developer" && !developer ? { ...rest, role: "system" } : rest;
-  if (calls === undefined) return said;
-  return {
-    ...said,
-    ...(thinks && reasoning !== undefined && { reasoning_content: reasoning }),
-    tool_calls: outgoingCalls(calls, family),
-  };
-}
-
-/** Cache marks are of another shape: this one's vendors cache by themselves, or refuse the word. */
-function unmarked<T extends object>(marked: T[]): T[] {
-  if (!marked.some((one) => "cache_control" in one)) return marked;
-  return marked.map((one) => {
-    const { cache_control: _mark, ...rest } = one as T & { cache_control?: unknown };
-    return rest as unknown as T;
-  });
-}
-
-const outgoingCalls = (calls: readonly ToolCall[], family: string): object[] =>
-  calls.map((call) => outgoingCall(call, family));
-
-/** Provider state goes back only to the provider that it names. */
-function outgoingCall(
-  { id, type, function: called, extra_content: extra }: ToolCall,
-  family: string,
-): object {
-  const own = extraOf(extra, family);
-  return { id, type, function: called, ...(own !== undefined && { extra_content: own }) };
-}
 
 /** Inline images and files have flat maxima of their own, so their data weighs nothing; everything else of them does. */
 const withoutInline = (messages: Messages): Messages =>
@@ -249,9 +232,10 @@ function withoutData(part: ContentPart): ContentPart {
 }
 
 /** Short words of the gateway's own and of closed lists, which no model reads. Everything that is not named counts. */
-const SETTINGS: ReadonlySet<string> = new Set(
-  REQUEST_FIELDS.flatMap(([name, { setting }]) => (setting === true ? [name] : [])),
-);
+const SETTINGS: ReadonlySet<string> = new Set([
+  ...REQUEST_FIELDS.flatMap(([name, { setting }]) => (setting === true ? [name] : [])),
+  "thinking",
+]);
 
 /** Texts as they are; whatever has a structure as its JSON text without escapes. A message's own frame is its overhead. */
 function plainText(messages: Messages, fields: Fields): string {

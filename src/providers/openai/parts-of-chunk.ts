@@ -9,7 +9,9 @@ import type { AnswerReader, EventEnd } from "../codec.ts";
 import { Annotations } from "./annotations.ts";
 import { readFinishReason } from "./finish-reason.ts";
 import type { FinishReason, Part } from "../provider.ts";
+import { HeldCalls, withExtra } from "./held-calls.ts";
 import { readReasoning, readText } from "./read-content.ts";
+import { ReasoningDetails } from "./reasoning-details.ts";
 import { EXACT, ToolCalls } from "./tool-calls.ts";
 import { readObject } from "../http/json.ts";
 import { errorOf } from "./read-error.ts";
@@ -23,6 +25,13 @@ export interface ReaderOptions {
   logprobs: boolean;
   /** The provider's name: the key of state that must come back to it (wire.md §8.4). */
   family: string;
+  /** Where it tells `reasoning_details`; left out of others. */
+  details?: {
+    /** Whose they are (`issuerOf`). */
+    issuer: string;
+    /** The model thinks: its calls are handed over at the end, as details may come behind them. */
+    thinks: boolean;
+  };
 }
 
 /** Of one answer, streamed or whole. */
@@ -30,6 +39,8 @@ export class ChunkReader implements AnswerReader<string> {
   /** By choice; most answers have neither. */
   private tools: Map<number, ToolCalls> | null = null;
   private annotations: Map<number, Annotations> | null = null;
+  private readonly details = new Map<number, ReasoningDetails>();
+  private readonly held = new Map<number, HeldCalls>();
   private readonly finishes = new Map<number, FinishReason>();
   /** The upstream's own id of the completion, once it said one. */
   id: string | null = null;
@@ -46,6 +57,10 @@ export class ChunkReader implements AnswerReader<string> {
 
   get partly(): boolean {
     return this.finishes.size > 0;
+  }
+
+  get holdsBack(): boolean {
+    return this.held.size > 0;
   }
 
   /** One server-sent event: a chunk, an error, or the terminator. */
@@ -91,6 +106,7 @@ export class ChunkReader implements AnswerReader<string> {
     const finished = [...this.finishes.keys()];
     if (finished.length > 1) finished.sort((a, b) => a - b);
     for (const choice of finished) {
+      this.held.get(choice)?.give(this.extraOf(choice), parts);
       const reason = this.finishes.get(choice) ?? "stop";
       const annotations = this.annotations?.get(choice)?.list;
       if (annotations !== undefined && annotations.length > 0)
@@ -132,8 +148,33 @@ export class ChunkReader implements AnswerReader<string> {
     if (typeof refusal === "string" && refusal !== "")
       parts.push({ type: "refusal", choice: index, text: refusal });
     if (Array.isArray(annotations)) this.annotationsOf(index).read(annotations);
-    if (Array.isArray(calls)) this.toolsOf(index).read(calls, parts);
-    else if (isJsonObject(called)) this.toolsOf(index).read([{ function: called }], parts);
+    if (this.options.details !== undefined && Array.isArray(delta["reasoning_details"]))
+      this.detailsOf(index, this.options.details.issuer).read(delta["reasoning_details"]);
+    if (Array.isArray(calls)) this.readCalls(index, calls, parts);
+    else if (isJsonObject(called)) this.readCalls(index, [{ function: called }], parts);
+  }
+
+  private readCalls(choice: number, fragments: unknown[], parts: Part[]): void {
+    const { details } = this.options;
+    if (details === undefined) return this.toolsOf(choice).read(fragments, parts);
+    const told: Part[] = [];
+    this.toolsOf(choice).read(fragments, told);
+    if (!details.thinks) return void parts.push(...told.map((part) => withExtra(part, this.extraOf(choice))));
+    const held = this.held.get(choice) ?? new HeldCalls();
+    this.held.set(choice, held);
+    held.add(told);
+  }
+
+  private detailsOf(choice: number, issuer: string): ReasoningDetails {
+    const details = this.details.get(choice) ?? new ReasoningDetails(issuer);
+    this.details.set(choice, details);
+    return details;
+  }
+
+  /** What must come back with the first call. */
+  private extraOf(choice: number): Record<string, unknown> | null {
+    const kept = this.details.get(choice)?.kept() ?? null;
+    return kept === null ? null : { [this.options.family]: kept };
   }
 
   private annotationsOf(choice: number): Annotations {

@@ -27,8 +27,10 @@ const FIELDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A field that is none here is one that the caller wrote. */
-function inOurWords({ code, message, param }: Refusal): Pick<Refusal, "message" | "param"> {
+function inOurWords(refusal: Refusal): Pick<Refusal, "message" | "param"> {
+  const { code, message, param } = refusal;
   if (code === "unknown_parameter") return { message, param };
+  if (code === "context_length_exceeded") return { message: contextWords(refusal), param };
   const ours = (path: string): string => {
     const [field = ""] = /^\w+/.exec(path) ?? [];
     return (FIELDS.get(field) ?? field) + path.slice(field.length);
@@ -39,6 +41,22 @@ function inOurWords({ code, message, param }: Refusal): Pick<Refusal, "message" 
     ),
     param: param === null ? null : ours(param),
   };
+}
+
+const COUNTED = /^This model's maximum context length is .*?(?: in the completion\)|in this request)\.\s*/;
+
+/**
+ * In the vendor's sentences: its clients shorten the conversation, or ask for less, by their figures, and know no others. What was
+ * said beside ours (why a figure is no count) stays.
+ */
+function contextWords({ message, details = {} }: Refusal): string {
+  const { context_window: window, prompt_tokens: prompt, max_tokens: most } = details;
+  const said = COUNTED.test(message) ? message.replace(COUNTED, " ").trimEnd() : "";
+  if (typeof window !== "number" || typeof prompt !== "number")
+    return `prompt is too long: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+  if (prompt > window || typeof most !== "number")
+    return `prompt is too long: ${prompt} tokens > ${window} maximum${said}`;
+  return `input length and \`max_tokens\` exceed context limit: ${prompt} + ${most} > ${window}, decrease input length or \`max_tokens\` and try again${said}`;
 }
 
 /** `gateway` is JSON text, or null for callers that showed no valid key. */

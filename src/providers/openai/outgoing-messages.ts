@@ -1,0 +1,93 @@
+// Messages as an upstream of the OpenAI shape is told them (wire.md §1.2, §8.5): in its roles, with those thoughts and that state of its own
+// that it wants back, and in the order that it takes.
+import type { Message, ToolCall } from "../../domain/chat-request.ts";
+import { isJsonObject } from "../../domain/read-value.ts";
+import { extraOf } from "../extra-content.ts";
+import type { Dialect } from "./dialects.ts";
+import { detailsIn } from "./reasoning-details.ts";
+import { strictTurns } from "./strict-turns.ts";
+
+export type OutgoingMessage = Record<string, unknown>;
+
+/** In whose dialect messages are said. */
+export interface Hearer {
+  /** The provider's name: the key under which its own state comes back (wire.md §8.4). */
+  family: string;
+  /** Whose details of thoughts these are (`issuerOf`). */
+  issuer: string;
+  /** The published mode; null where the release has none. */
+  effort: string | null;
+  dialect: Pick<Dialect, "developerRole" | "thoughts" | "strictTurns" | "reasoningDetails">;
+}
+
+/** All of what tells the messages of two hearers apart. */
+export const alike = ({ family, issuer, effort, dialect }: Hearer): string =>
+  JSON.stringify([
+    thinks(effort),
+    effort === null,
+    family,
+    dialect.developerRole,
+    dialect.thoughts,
+    dialect.strictTurns,
+    dialect.reasoningDetails && issuer,
+  ]);
+
+export function outgoingMessages(messages: readonly Message[], hearer: Hearer): OutgoingMessage[] {
+  const { strictTurns: strict } = hearer.dialect;
+  return (strict ? strictTurns(messages) : messages).map((message) => outgoingMessage(message, hearer));
+}
+
+const thinks = (effort: string | null): boolean => effort !== null && effort !== "none";
+
+function outgoingMessage(message: Message, hearer: Hearer): OutgoingMessage {
+  const { tool_calls: calls, reasoning_content: _reasoning, failed: _failed, ...rest } = message;
+  if (Array.isArray(rest.content)) rest.content = unmarked(rest.content);
+  if (rest.role === "developer" && !hearer.dialect.developerRole) return { ...rest, role: "system" };
+  if (rest.role !== "assistant") return rest;
+  return {
+    ...rest,
+    ...thoughtsOf(message, hearer),
+    ...(calls !== undefined && { tool_calls: calls.map((call) => outgoingCall(call, hearer)) }),
+  };
+}
+
+/** A vendor that refuses a turn without thoughts takes a blank in the place of those that a client lost. */
+const LOST = " ";
+
+function thoughtsOf(message: Message, { effort, issuer, family, dialect }: Hearer): object | null {
+  const { tool_calls: calls, reasoning_content: told = "" } = message;
+  const details = dialect.reasoningDetails ? detailsIn(calls, family, issuer) : null;
+  if (details !== null) return { reasoning_details: details };
+  switch (dialect.thoughts) {
+    case "never":
+      return null;
+    case "calls":
+      return thinks(effort) && calls !== undefined && told !== "" ? { reasoning_content: told } : null;
+    case "always":
+      if (effort === "none" || (effort === null && told === "")) return null;
+      return { reasoning_content: told === "" ? LOST : told };
+  }
+}
+
+/** Upstreams parse what they are sent: of a call without arguments an empty object. */
+const NO_ARGUMENTS = "{}";
+
+/** Provider state goes back only to the provider that it names. */
+function outgoingCall(
+  { id, type, function: called, extra_content: extra }: ToolCall,
+  { family, dialect }: Hearer,
+): object {
+  const own = dialect.reasoningDetails ? undefined : extraOf(extra, family);
+  const { name, arguments: text } = called;
+  const args = text.trim() === "" ? NO_ARGUMENTS : text;
+  return { id, type, function: { name, arguments: args }, ...(isJsonObject(own) && { extra_content: own }) };
+}
+
+/** Cache marks are of another shape: this one's vendors cache by themselves, or refuse the word. */
+export function unmarked<T extends object>(marked: T[]): T[] {
+  if (!marked.some((one) => "cache_control" in one)) return marked;
+  return marked.map((one) => {
+    const { cache_control: _mark, ...rest } = one as T & { cache_control?: unknown };
+    return rest as unknown as T;
+  });
+}
