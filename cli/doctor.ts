@@ -154,7 +154,7 @@ async function fileFindings(config: Config): Promise<Finding[]> {
   if (!existsSync(file)) return [ok("store", `SQLite in ${config.dataDir}, made at the first start`)];
   const mode = statSync(config.dataDir).mode & 0o077;
   if (mode !== 0) return [wrongStore(`${config.dataDir} is open to others`, `chmod 700 ${config.dataDir}`)];
-  const { movingTo, openingRefusal, quarantinedIn } = await import("../src/store/sqlite-inspect.ts");
+  const { movingTo, openingRefusal, quarantinedIn, stoppedIn } = await import("../src/store/sqlite-inspect.ts");
   try {
     const moving = movingTo(config.dataDir);
     if (moving !== null)
@@ -166,6 +166,7 @@ async function fileFindings(config: Config): Promise<Finding[]> {
       ok("store", `SQLite in ${config.dataDir}`),
       ...(config.trust === null ? [] : [await backupFinding(config.dataDir)]),
       ...quarantineFindings(quarantinedIn(config.dataDir)),
+      ...stoppedFindings(stoppedIn(config.dataDir)),
     ];
   } catch (error) {
     const said = messageOf(error);
@@ -202,11 +203,21 @@ const quarantineFindings = (quarantined: string[]): Finding[] =>
     ),
   );
 
+/** Its paid calls are refused until its books hold again, or an operator has decided. */
+const stoppedFindings = (stopped: string[]): Finding[] =>
+  stopped.map((org) =>
+    note(
+      "stopped",
+      `${org}: its books do not add up, its paid calls are refused`,
+      "./tollgate ledger stopped, then docs/runbooks/TollgateOrganizationStopped.md",
+    ),
+  );
+
 async function databaseFindings(url: string): Promise<Finding[]> {
   const { inspectPostgres } = await import("../src/store/postgres-inspect.ts");
   const wrong = (found: string, next: string): Finding[] => [wrongStore(found, next)];
   try {
-    const { server, schema, newestSchema, readOnly, moving, gateways, quarantined } =
+    const { server, schema, newestSchema, readOnly, moving, gateways, quarantined, stopped } =
       await inspectPostgres(url);
     const found = `PostgreSQL ${server}, schema ${schema} of ${newestSchema}, ${gateways} gateway(s) running`;
     if (readOnly) return wrong(`${found}, read-only`, "DATABASE_URL must name the primary, not a standby.");
@@ -220,7 +231,7 @@ async function databaseFindings(url: string): Promise<Finding[]> {
       return [
         note("store", found, "It is brought up to date at the next start, or by ./tollgate db migrate."),
       ];
-    return [ok("store", found), ...quarantineFindings(quarantined)];
+    return [ok("store", found), ...quarantineFindings(quarantined), ...stoppedFindings(stopped)];
   } catch (error) {
     return wrong(messageOf(error), "Correct DATABASE_URL, or start the database.");
   }

@@ -77,6 +77,8 @@ export const health = z.object({
   refusals_forgotten: count,
   /** Requests whose record is damaged: held until an operator decides. */
   quarantined: count,
+  /** Organizations whose paid calls are refused because their books do not add up. */
+  stopped: count,
   /** Of this process since its start: failed runs of background work, by job. */
   failed_jobs: z.array(z.object({ job: z.string(), failures: count })),
   /** Of this process since its start. */

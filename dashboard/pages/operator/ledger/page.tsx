@@ -18,6 +18,7 @@ import { operatorLedgerTexts as words } from "./texts.ts";
 import { operatorPageNames } from "../../../components/texts.ts";
 import { Quarantine } from "./quarantine.tsx";
 import { reportCsv } from "./report-csv.ts";
+import { StoppedOrganizations } from "./stopped.tsx";
 
 type LedgerReport = Answer<"POST /operator/ledger/audit">;
 
@@ -43,6 +44,7 @@ export function LedgerPage() {
         </>
       }
     >
+      <StoppedOrganizations />
       <Quarantine />
       {audit.isPending && (
         <Group gap="sm" role="status">
