@@ -154,7 +154,9 @@ async function fileFindings(config: Config): Promise<Finding[]> {
   if (!existsSync(file)) return [ok("store", `SQLite in ${config.dataDir}, made at the first start`)];
   const mode = statSync(config.dataDir).mode & 0o077;
   if (mode !== 0) return [wrongStore(`${config.dataDir} is open to others`, `chmod 700 ${config.dataDir}`)];
-  const { movingTo, openingRefusal, quarantinedIn, stoppedIn } = await import("../src/store/sqlite-inspect.ts");
+  const { movingTo, openingRefusal, quarantinedIn, stoppedIn } = await import(
+    "../src/store/sqlite-inspect.ts"
+  );
   try {
     const moving = movingTo(config.dataDir);
     if (moving !== null)

@@ -114,14 +114,17 @@ export const ledgerEndpoints = [
     target: "GET /app/v1/operator/stopped",
     who: "operate",
     input: nothing,
-    output: shapes.stoppedOrganizations,
+    output: shapes.stoppedList,
     run: async (_, { reports, operator }) => {
       const data = await operator.ledger.stopped();
       const names = await organizationNames(
         reports.sql,
         data.map(({ org }) => org),
       );
-      return { data: data.map((row) => ({ ...row, org_name: names.get(row.org) ?? null })), next_cursor: null };
+      return {
+        data: data.map((row) => ({ ...row, org_name: names.get(row.org) ?? null })),
+        next_cursor: null,
+      };
     },
   }),
   endpoint({

@@ -157,7 +157,8 @@ const broken = (what: string, expected: bigint | string, found: bigint | string)
   found: String(found),
 });
 
-const headOf = (version: number, hash: Uint8Array): string => `${version} ${Buffer.from(hash).toString("hex")}`;
+const headOf = (version: number, hash: Uint8Array): string =>
+  `${version} ${Buffer.from(hash).toString("hex")}`;
 
 function stopOf(row: SqlRow): Stop {
   return {

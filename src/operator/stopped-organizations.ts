@@ -1,5 +1,9 @@
 // Organizations whose books do not add up: which they are, what is broken, and how an operator lets one go on (docs/operations.md).
-import type { ResumedOrganizationJson, StoppedOrganizationJson, ViolationJson } from "../api/shapes/records.ts";
+import type {
+  ResumedOrganizationJson,
+  StoppedOrganizationJson,
+  ViolationJson,
+} from "../api/shapes/records.ts";
 import type { Actor } from "../domain/actor.ts";
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import { printTime } from "../domain/print.ts";

@@ -132,10 +132,16 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
   organization_stopped: async () => {
     const other = await gateway.customer();
     const { organizationId } = other;
-    await gateway.tamper("UPDATE org_balance SET available = available + 1 WHERE org_id = ?1", organizationId);
+    await gateway.tamper(
+      "UPDATE org_balance SET available = available + 1 WHERE org_id = ?1",
+      organizationId,
+    );
     await gateway.admin("GET", "/ledger/audit");
     const reply = await chat({}, other);
-    await gateway.tamper("UPDATE org_balance SET available = available - 1 WHERE org_id = ?1", organizationId);
+    await gateway.tamper(
+      "UPDATE org_balance SET available = available - 1 WHERE org_id = ?1",
+      organizationId,
+    );
     await gateway.admin("GET", "/ledger/audit");
     return reply;
   },

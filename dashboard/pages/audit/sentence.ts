@@ -120,7 +120,10 @@ const SENTENCES: Readonly<Record<string, (line: Line) => Part[]>> = {
   "order.create": ({ after }) => [`began to buy credits for ${usd(after["amount_usd"])}`],
   "order.confirm": () => ["confirmed a payment"],
   "organization.create": ({ after }) => ["created the organization ", named(after["name"])],
-  "organization.resume": ({ after }) => ["let the organization make paid calls again", ...because(after["reason"])],
+  "organization.resume": ({ after }) => [
+    "let the organization make paid calls again",
+    ...because(after["reason"]),
+  ],
   "organization.stop": ({ after }) => [
     "refuses the organization's paid calls: ",
     textOf(after["invariant"]),

@@ -145,8 +145,6 @@ export const quarantine = listOf(quarantinedSchema.extend({ org_name: z.string()
 export const resolveInput = z.strictObject({ charge_usd: usdInput.nullable(), reason: line(500) });
 export const resolvedRequest = resolvedSchema;
 
-export const stoppedOrganizations = listOf(
-  stoppedOrganizationSchema.extend({ org_name: z.string().nullable() }),
-);
+export const stoppedList = listOf(stoppedOrganizationSchema.extend({ org_name: z.string().nullable() }));
 export const resumeInput = z.strictObject({ reason: line(500) });
 export const resumedOrganization = resumedOrganizationSchema;

@@ -31,7 +31,12 @@ export interface ChainBase {
 }
 
 /** Before the first entry. */
-export const CHAIN_BEGIN: ChainBase = { version: 0, headHash: CHAIN_START, available: ZERO_USD, held: ZERO_USD };
+export const CHAIN_BEGIN: ChainBase = {
+  version: 0,
+  headHash: CHAIN_START,
+  available: ZERO_USD,
+  held: ZERO_USD,
+};
 
 /** Fed the entries of one organization behind a base, oldest first; reports into `Findings`. Sums are of whole chains alone. */
 export class ChainVerification {

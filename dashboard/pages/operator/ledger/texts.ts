@@ -47,8 +47,7 @@ export const operatorLedgerTexts = {
   stopped: {
     title: "Organizations whose paid requests are refused",
     help: "Their credits do not add up with their records. They go on by themselves within a minute once the books hold again. What their own requests entered meanwhile cannot be mended: decide here, once the balance is right.",
-    broken: (rule: string, expected: string, found: string) =>
-      `${rule}: should be ${expected}, is ${found}`,
+    broken: (rule: string, expected: string, found: string) => `${rule}: should be ${expected}, is ${found}`,
     resume: "Let it go on",
     resumeOf: (organization: string) => `Let ${organization} go on`,
     resumeHelp:
