@@ -24,7 +24,7 @@ export async function storeFindings(config: Config): Promise<Finding[]> {
 }
 
 async function fileFindings({ dataDir, trust }: Config): Promise<Finding[]> {
-  const { openingRefusal, quarantinedIn } = await import("../src/store/sqlite-inspect.ts");
+  const { openingRefusal, quarantinedIn, stoppedIn } = await import("../src/store/sqlite-inspect.ts");
   const refusal = openingRefusal(dataDir);
   if (refusal !== null) return [refused("store", refusal.message)];
   if (!existsSync(join(dataDir, STORE_FILE)))
@@ -40,6 +40,7 @@ async function fileFindings({ dataDir, trust }: Config): Promise<Finding[]> {
         ),
     ...(trust === null ? [] : [await backupFinding(dataDir)]),
     ...quarantineFindings(quarantinedIn(dataDir)),
+    ...stoppedFindings(stoppedIn(dataDir)),
   ];
 }
 
@@ -69,15 +70,28 @@ async function databaseFindings(url: string, dataDir: string): Promise<Finding[]
     import("../src/store/store-failure.ts"),
   ]);
   try {
-    const { server, schema, newestSchema, gateways, quarantined } = await inspectPostgres(url, dataDir);
+    const { server, schema, newestSchema, gateways, quarantined, stopped } = await inspectPostgres(
+      url,
+      dataDir,
+    );
     const found = `PostgreSQL ${server}, schema ${schema} of ${newestSchema}, ${gateways} gateway(s) running`;
     const store =
       schema < newestSchema
         ? note("store", found, "It is brought up to date at the next start, or by ./tollgate db migrate.")
         : ok("store", found);
-    return [store, ...quarantineFindings(quarantined)];
+    return [store, ...quarantineFindings(quarantined), ...stoppedFindings(stopped)];
   } catch (error) {
     if (error instanceof StoreFailure) return [refused("store", error.message)];
     return [refused("store", `${messageOf(error)}; correct DATABASE_URL, or start the database`)];
   }
 }
+
+/** Its paid calls are refused until its books hold again, or an operator has decided. */
+const stoppedFindings = (stopped: string[]): Finding[] =>
+  stopped.map((org) =>
+    note(
+      "stopped",
+      `${org}: its books do not add up, its paid calls are refused`,
+      "./tollgate ledger stopped, then docs/runbooks/TollgateOrganizationStopped.md",
+    ),
+  );

@@ -1,7 +1,8 @@
 // `ledger audit`: checks every invariant of the ledger while traffic runs; exit code 1 when one is broken. `ledger
-// quarantine` and `resolve`: requests that nobody could end, and their end by hand.
+// quarantine` and `resolve`: requests that nobody could end, and their end by hand. `ledger stopped` and `resume`: organizations
+// whose books do not add up.
 import type { Command } from "commander";
-import type { AuditReportJson, QuarantinedJson } from "../src/api/shapes/records.ts";
+import type { AuditReportJson, QuarantinedJson, ViolationJson } from "../src/api/shapes/records.ts";
 import { counted } from "../src/domain/counted.ts";
 import { tellMore } from "./paged.ts";
 import { WrongUsage } from "./problem.ts";
@@ -16,8 +17,9 @@ export function addLedger(program: Command): void {
     .action((_: object, command: Command) =>
       report(command, async (context) => {
         const { text, value } = await (await context.gateway()).call("GET /admin/v1/ledger/audit", {});
-        if (!value.ok)
-          say("Paid dispatch should stop for these organizations. Keep the store as it is and report it.");
+        if (!value.ok) say("Something does not add up. Keep the store as it is, and report it.");
+        for (const { org, since } of value.stopped)
+          say(`Paid calls of ${org} are refused since ${since}: ./tollgate ledger stopped`);
         return { json: text, text: () => describe(value), exitCode: value.ok ? 0 : 1 };
       }),
     );
@@ -40,7 +42,49 @@ export function addLedger(program: Command): void {
       }),
     );
   addResolve(ledger);
+  addStopped(ledger);
 }
+
+function addStopped(ledger: Command): void {
+  ledger
+    .command("stopped")
+    .description("list organizations whose paid calls are refused because their books do not add up")
+    .action((_: object, command: Command) =>
+      report(command, async (context) => {
+        const { text, value } = await (await context.gateway()).call("GET /admin/v1/ledger/stopped", {});
+        const rows = value.data.flatMap(({ since, violations, org }) =>
+          violations.map((violation) => ({ ...violation, org, since })),
+        );
+        return {
+          json: text,
+          text: () => (value.data.length === 0 ? "No organization is stopped." : table(rows, BROKEN)),
+        };
+      }),
+    );
+  ledger
+    .command("resume <org>")
+    .description("let a stopped organization go on: its entries up to now are taken as they are")
+    .requiredOption("--reason <text>", "for the audit log")
+    .action((org: string, { reason }: { reason: string }, command: Command) =>
+      report(command, async (context) => {
+        const { text, value } = await (await context.gateway()).call(
+          "POST /admin/v1/ledger/stopped/{org}/resume",
+          { org, reason },
+        );
+        return { json: text, text: () => `${value.org} makes paid calls again.` };
+      }),
+    );
+}
+
+const BROKEN = {
+  ORG: (row: Broken) => row.org,
+  SINCE: (row: Broken) => row.since,
+  INVARIANT: (row: Broken) => row.invariant,
+  REQUEST: (row: Broken) => row.request_id,
+  EXPECTED: (row: Broken) => row.expected,
+  FOUND: (row: Broken) => row.found,
+};
+type Broken = ViolationJson & { org: string; since: string };
 
 interface ResolveOptions {
   settle?: string;

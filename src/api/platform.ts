@@ -114,7 +114,7 @@ export const ledgerEndpoints = [
     target: "GET /app/v1/operator/stopped",
     who: "operate",
     input: nothing,
-    output: shapes.stoppedOrganizations,
+    output: shapes.stoppedList,
     run: async (_, { reports, operator }) => {
       const data = await operator.ledger.stopped();
       const names = await organizationNames(

@@ -13,7 +13,7 @@ import { oneAtATime } from "./verify/one-at-a-time.ts";
 export interface BooksWatchPorts {
   on: Transactions;
   /** One snapshot of the store, in a thread of its own. */
-  look(books: BooksQuestion): Promise<BooksReport>;
+  look(books: BooksQuestion, ending: AbortSignal): Promise<BooksReport>;
   /** Whether this gateway does it, of several. */
   leads(): Promise<boolean>;
   ready(): boolean;
@@ -34,6 +34,7 @@ export class BooksWatch {
   private readonly suspects = new Set<string>();
   private readonly checking = oneAtATime(() => this.look());
   private repeating: Repeating | null = null;
+  private readonly ending = new AbortController();
 
   constructor(private readonly ports: BooksWatchPorts) {}
 
@@ -66,30 +67,38 @@ export class BooksWatch {
   }
 
   begin(): void {
-    const { jobs, everyMs = MINUTE_MS, leads, ready } = this.ports;
-    this.repeating = jobs.every("ledger_books", everyMs, async () => {
-      if (!ready()) return;
+    const { ports } = this;
+    const { everyMs = MINUTE_MS } = ports;
+    this.repeating = ports.jobs.every("ledger_books", everyMs, async () => {
+      if (!ports.ready()) return;
       const beganMs = performance.now();
-      if (await leads()) await this.check([]);
-      else this.bases = new Map(); // of another time, when this one looks again
+      if (!(await ports.leads()))
+        this.bases = new Map(); // of another time, when this one looks again
+      else
+        await this.check([]).catch((error: unknown) => {
+          if (!this.ending.signal.aborted) throw error;
+        });
       return Math.max(everyMs, (performance.now() - beganMs) * (SHARE - 1));
     });
   }
 
+  /** Ends a look that is under way, too. */
   async stop(): Promise<void> {
+    this.ending.abort();
     await this.repeating?.stop();
   }
 
   private async look(): Promise<void> {
-    const { on, look } = this.ports;
+    const { ports } = this;
+    const { on } = ports;
     const stops = await readStops(on);
     const question = { bases: this.bases, fixed: this.fixedBy(stops) };
-    const first = await look(question);
+    const first = await ports.look(question, this.ending.signal);
     const found = byOrganization(first.violations);
     const known = new Map(stops.filter(stands).map((one) => [one.organizationId, one]));
     const isNew = [...found.keys()].some((organizationId) => !known.has(organizationId));
     // A paying customer is not stopped by one look: damage is there in the next one, too.
-    const again = isNew ? byOrganization((await look(question)).violations) : found;
+    const again = isNew ? byOrganization((await ports.look(question, this.ending.signal)).violations) : found;
     this.bases = first.bases;
     for (const [organizationId, violations] of found) {
       const base = first.bases.get(organizationId) ?? CHAIN_BEGIN;
@@ -98,6 +107,7 @@ export class BooksWatch {
     }
     for (const one of known.values()) {
       const violations = found.get(one.organizationId);
+      if (!first.bases.has(one.organizationId)) continue; // without a balance nothing holds
       if (violations === undefined) await letGo(on, one);
       else if (!same(violations, one.violations)) await stillStopped(on, { ...one, violations });
     }
@@ -121,15 +131,10 @@ function byOrganization(violations: Violations): Map<string, Violations> {
   for (const violation of violations) {
     const { organizationId } = violation;
     if (organizationId === null) continue;
-    const its = found.get(organizationId);
-    if (its === undefined) found.set(organizationId, [violation]);
-    else if (its.length < SHOWN) its.push(violation);
+    found.set(organizationId, [...(found.get(organizationId) ?? []), violation]);
   }
   return found;
 }
-
-/** Of one organization. */
-const SHOWN = 20;
 
 const same = (some: Violations, others: Violations): boolean =>
   JSON.stringify(some) === JSON.stringify(others);

@@ -1,5 +1,5 @@
 // Organizations whose books do not add up, as the store remembers them: a stop is of one organization, found again by every gateway
-// and after every start, and ends when its books hold again, or an operator has decided (docs/decisions/0088).
+// and after every start, and ends when its books hold again, or an operator has decided (docs/decisions/0088-broken-books-stop-their-organization.md).
 import { type Actor, byItself } from "../domain/actor.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
@@ -55,6 +55,13 @@ export const readStops = (on: Reader): Promise<Stop[]> =>
 /** Organizations whose paid calls are refused, by their ids. */
 export const stoppedOrganizations = async (on: Reader): Promise<StoppedOrganization[]> =>
   (await readStops(on)).filter(stands);
+
+/** Null for one whose paid calls go on. */
+export const stoppedSince = (on: Reader, organizationId: string): Promise<number | null> =>
+  on.read(function* () {
+    const [row] = yield* ask("SELECT since FROM stopped_organization WHERE org_id = ?1", [organizationId]);
+    return orNull(row?.["since"], numberOf);
+  });
 
 export const stands = (stop: Stop): stop is StoppedOrganization => stop.sinceMs !== null;
 

@@ -10,6 +10,7 @@ import { addUsd, type NanoUsd, parseUsd, ZERO_USD } from "../domain/money.ts";
 import { printMinute } from "../domain/print.ts";
 import { preciseUsd, shortUsd } from "../domain/short-usd.ts";
 import type { Reader } from "../ledger/ledger.ts";
+import { stoppedSince } from "../ledger/stops.ts";
 import { LIMIT_NAMES, type LimitedSpan } from "../ledger/key-spans.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
 import { activeEntitlements } from "../registry/entitlements.ts";
@@ -51,6 +52,7 @@ export async function attentionOf(
   const { last_failure: failure } = await on.paymentService.autoTopUp(organizationId);
   const { data: rules } = await on.alertService.rules(organizationId);
   return [
+    ...ofStop(await stoppedSince(on.ledger, organizationId)),
     ...ofCredits(figures),
     ...ofKeys(figures.keys),
     ...entitlements.flatMap(({ id, model, expiresAtMs }): Warning[] =>
@@ -83,6 +85,18 @@ export async function attentionOf(
     ),
   ];
 }
+
+const ofStop = (sinceMs: number | null): Warning[] =>
+  sinceMs === null
+    ? []
+    : [
+        {
+          kind: "stopped",
+          target: null,
+          search: null,
+          text: `The credits of this organization do not add up with its records. Since ${printMinute(sinceMs)} its requests that cost something are refused, until the operator has put that right.`,
+        },
+      ];
 
 function ofCredits({ debt, burn, available }: Figures): Warning[] {
   const bare = { target: null, search: null };

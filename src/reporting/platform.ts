@@ -71,6 +71,7 @@ export async function platformHealth(on: PlatformPorts): Promise<z.output<typeof
     event_loop_delay_ms: await loopDelayMs(),
     refusals_forgotten: on.forgotten(),
     quarantined: Number((await theRow(on.sql, quarantined)).requests),
+    stopped: on.ledger.pulse().stopped,
     failed_jobs: [...on.failedJobs()].map(([job, failures]) => ({ job, failures })),
     overload_refusals: on.overloadRefusals(),
     ...(await storeHealth(on)),

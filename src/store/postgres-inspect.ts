@@ -19,6 +19,8 @@ export interface Inspection {
   gateways: number;
   /** Requests that wait for an operator, `req_… (why)`, the oldest first. */
   quarantined: string[];
+  /** Organizations whose paid calls are refused, by their ids. */
+  stopped: string[];
 }
 
 /**
@@ -53,7 +55,9 @@ export async function inspectPostgres(url: string, dataDirectory: string | null 
           );
     const held = await first(client, "SELECT to_regclass('quarantine')");
     const quarantined = held === null ? [] : await quarantinedIn(client);
-    return { server, schema, newestSchema, gateways, quarantined };
+    const stops = await first(client, "SELECT to_regclass('stopped_organization')");
+    const stopped = stops === null ? [] : await stoppedIn(client);
+    return { server, schema, newestSchema, gateways, quarantined, stopped };
   } catch (error) {
     throw openingFailure(error, url);
   } finally {
@@ -81,6 +85,14 @@ async function quarantinedIn(client: pg.Client): Promise<string[]> {
     rowMode: "array",
   });
   return rows.map(([said]) => said);
+}
+
+async function stoppedIn(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<[string]>({
+    text: "SELECT org_id FROM stopped_organization WHERE since IS NOT NULL ORDER BY org_id",
+    rowMode: "array",
+  });
+  return rows.map(([org]) => org);
 }
 
 async function first(client: pg.Client | null, sql: string): Promise<unknown> {

@@ -28,6 +28,19 @@ export const quarantinedIn = (dataDirectory: string): string[] =>
       .map(([said]) => String(said));
   });
 
+/** Organizations whose paid calls are refused, by their ids; none where the store does not know the table. */
+export const stoppedIn = (dataDirectory: string): string[] =>
+  reading(dataDirectory, (database) => {
+    const [known] = database
+      .query("SELECT 1 FROM sqlite_master WHERE name = 'stopped_organization'")
+      .values();
+    if (known === undefined) return [];
+    return database
+      .query("SELECT org_id FROM stopped_organization WHERE since IS NOT NULL ORDER BY org_id")
+      .values()
+      .map(([org]) => String(org));
+  });
+
 /** Where the store is on its way to; null where it stays. */
 export const movingTo = (dataDirectory: string): string | null =>
   reading(dataDirectory, (database) => {

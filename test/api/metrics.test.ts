@@ -67,6 +67,8 @@ const STANDS_STILL = new Set([
   ...(embedded ? [] : ["tollgate_backup_timestamp_seconds"]),
 ]);
 
+const DEBT_MORE = "UPDATE org_balance SET debt = debt + 2500000000 WHERE org_id = ?1";
+
 const RESEARCH_ROUTE = "base-research-1@simulator/local";
 
 /** Shown by a spy: what the store really does is under test in test/faults. */
@@ -167,11 +169,13 @@ const SCENARIOS: Record<string, () => Promise<unknown>> = {
   },
   tollgate_release_expiry_timestamp_seconds: () =>
     gateway.publish({ ...UNCOUNTED, model: "one-more" }, { expiresInMs: 86_400_000 }),
+  tollgate_stopped_organizations: async () => {
+    await gateway.tamper(DEBT_MORE, (await gateway.customer()).organizationId);
+    await gateway.admin("GET", "/ledger/audit"); // it does not wait for the minute
+  },
   tollgate_ledger_drift_usd: async () => {
-    await gateway.tamper(
-      "UPDATE org_balance SET debt = debt + 2500000000 WHERE org_id = ?1",
-      customer.organizationId,
-    );
+    // Not the customer that calls: it would be refused within a minute.
+    await gateway.tamper(DEBT_MORE, (await gateway.customer()).organizationId);
     await gateway.restart();
     await waitFor(async () => (await sumNow("tollgate_ledger_drift_usd")) !== 0, "the books to be looked at");
   },

@@ -2,6 +2,8 @@
 // organizations call. What of it runs is settled, what can cost something is refused before anything is held or sent, and it goes on
 // when its books hold again, or when an operator has decided.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { byItself } from "../../src/domain/actor.ts";
+import { nanoUsd, ZERO_USD } from "../../src/domain/money.ts";
 import { type Customer, hello, startGateway, STORES, type TestGateway } from "../support/gateway.ts";
 import { scrape } from "../support/scrape.ts";
 import { waitFor } from "../support/wait.ts";
@@ -64,7 +66,8 @@ describe.each(STORES)("on %s", (store) => {
     const sent = (): number => gateway.simulator.bill().length;
     calling = false;
     await traffic;
-    const [before, available] = [sent(), (await gateway.balance(victim)).available];
+    const before = sent();
+    const { available } = await gateway.balance(victim);
     const reply = await gateway.chat<Refused>(victim, hello());
     expect([reply.status, reply.headers.get("x-should-retry"), reply.headers.get("retry-after")]).toEqual([
       503,
@@ -86,7 +89,7 @@ describe.each(STORES)("on %s", (store) => {
     // What runs ends as it would have; what was kept is given again; what is free is free.
     const ended = await running;
     expect(ended.events.done).toBe(true);
-    expect((await gateway.balance(victim)).held).toBe(0n);
+    expect((await gateway.balance(victim)).held).toBe(ZERO_USD);
     const id = ended.headers.get("x-request-id") ?? "";
     expect(await gateway.request(id)).toMatchObject({ state: "settled" });
     const again = await gateway.chat(victim, hello(), keyed);
@@ -120,7 +123,7 @@ describe.each(STORES)("on %s", (store) => {
   });
 
   test("what its calls entered meanwhile is history that nobody can mend: an operator decides, once the balance is right", async () => {
-    const [{ org = "" } = {}] = await stops();
+    const org = (await stops())[0]?.org ?? "";
     const victim = await gateway.key(org);
     const resume = (): ReturnType<TestGateway["admin"]> =>
       gateway.admin("POST", `/ledger/stopped/${org}/resume`, { reason: "a row was changed by hand" });
@@ -167,13 +170,13 @@ describe.each(STORES)("on %s", (store) => {
     const victim = await gateway.customer({ usd: "20" });
     expect(await status(victim)).toBe(200);
     await gateway.tamper(damage, victim.organizationId);
-    await waitFor(async () => (await stops()).length === 1, "the stop of its paid calls");
+    await waitFor(async () => (await figure()) === 1, "the stop of its paid calls"); // no call meets the damage
+    expect(await status(victim)).toBe(503);
     const [stop] = await stops();
     expect(stop?.violations.some((one) => one.invariant.startsWith(`${invariant} `))).toBe(true);
-    expect(await status(victim)).toBe(503);
     await gateway.tamper(`UPDATE org_balance SET ${mended} WHERE org_id = ?1`, victim.organizationId);
-    await waitFor(async () => (await stops()).length === 0, "it to go on");
-    expect([await status(victim), await status(other)]).toEqual([200, 200]);
+    await untilServed(victim);
+    expect([await stops(), await status(other)]).toEqual([[], 200]);
   });
 
   test("an old entry that was changed is the whole verification's to find; a charge of one request stops nobody", async () => {
@@ -199,5 +202,67 @@ describe.each(STORES)("on %s", (store) => {
     expect(await status(victim)).toBe(503);
     await gateway.tamper(by("-1"), organizationId);
     await untilServed(victim);
+  });
+
+  test("a table that was restored alone stops everybody whom it concerns, however many they are, until it is right", async () => {
+    const many: Customer[] = [];
+    for (let n = 0; n < 110; n += 1) many.push(await gateway.customer({ usd: "0" }));
+    const all = "UPDATE org_balance SET purchased = purchased + 5";
+    await gateway.tamper(all);
+    await waitFor(async () => ((await figure()) ?? 0) >= 110, "all of them to be stopped");
+    await looks();
+    const named = new Set((await stops()).map(({ org }) => org));
+    expect(many.filter(({ organizationId }) => !named.has(organizationId))).toEqual([]);
+    await gateway.tamper(all.replace("+", "-"));
+    await waitFor(async () => (await figure()) === 0, "all of them to go on");
+    expect(await status(other)).toBe(200);
+  }, 60_000);
+});
+
+/** Ten of each, all at once, while the books are looked at again and again. */
+describe.each(STORES)("on %s, honest books", (store) => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway({ store });
+  });
+  afterAll(() => gateway.stop());
+
+  test("that are in motion stop nobody, wherever a look falls between their commits", async () => {
+    const busy = await gateway.customer({ usd: "20" });
+    const poor = await gateway.customer({ usd: "0.01" }); // its running holds are lowered
+    const inDebt = await gateway.customer({ usd: "0" });
+    const credits = async (who: Customer, n: number): Promise<void> => {
+      const { organizationId } = who;
+      const paid = { organizationId, amount: nanoUsd(1_000_000_000n), source: "test", externalId: `pi_${n}` };
+      await gateway.ledger.topUp({ ...paid, kind: "purchase" }, byItself("test"));
+      const id = (await gateway.chat(who, hello())).headers.get("x-request-id") ?? "";
+      const { charge } = await gateway.request(id);
+      const refund = { ...paid, kind: "refund", amount: charge, target: id, externalId: `re_${n}` } as const;
+      if (charge > 0n && n % 2 === 0) await gateway.ledger.reverse(refund, byItself("test"));
+      const back = { ...paid, kind: "chargeback", target: `pi_${n}`, externalId: `dp_${n}` } as const;
+      await gateway.ledger.reverse(back, byItself("test"));
+    };
+    const organizations = [busy, poor, inDebt].map(({ organizationId }) => organizationId);
+    let looking = true;
+    let looked = 0;
+    const looks = (async () => {
+      for (; looking; looked += 1) await gateway.ledger.checkBooks(looked % 2 === 0 ? organizations : []);
+    })();
+    gateway.simulator.behave({ behaviour: { tokens_per_second: 200, completion_tokens: 60 }, calls: 20 });
+    const wide = { ...hello(), max_tokens: 2_000 };
+    for (let round = 0; round < 3 || (looked < 6 && round < 40); round += 1)
+      await Promise.all(
+        Array.from({ length: 10 }, (_, n) => [
+          gateway.stream(busy, hello(), n % 2 === 0 ? { "idempotency-key": `motion-${round}-${n}` } : {}),
+          gateway.chat(busy, hello("nobody-has-this")),
+          gateway.chat(poor, wide),
+          credits(inDebt, round * 10 + n),
+        ]).flat(),
+      );
+    looking = false;
+    await looks;
+    expect(looked).toBeGreaterThan(3);
+    expect(await gateway.rowsOf("stopped_organization")).toEqual([]);
+    await gateway.assertSound();
   });
 });

@@ -91,6 +91,11 @@ const HAPPENS: Record<string, () => Promise<{ scraped?: Scrape; laterS?: number 
     const pulse = gateway.ledger.pulse();
     spyOn(gateway.ledger, "pulse").mockReturnValue({ ...pulse, quarantined: 1 });
   },
+  TollgateOrganizationStopped: async () => {
+    const { organizationId } = await gateway.customer();
+    await gateway.tamper("UPDATE org_balance SET held = held + 1 WHERE org_id = ?1", organizationId);
+    await gateway.admin("GET", "/ledger/audit"); // it does not wait for the minute
+  },
   TollgateProviderAccount: () => failing(401, 1),
   TollgateRouteClosed: () => failing(500, 5, "uncounted-1"),
   TollgateReleaseEnds: async () => {

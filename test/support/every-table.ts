@@ -36,6 +36,9 @@ export async function fillEveryTable(
     `INSERT INTO entitlement_note (entitlement_id, purpose, wanted_until, note)
      SELECT id, 'words', 1, 'words' FROM entitlement`,
     `INSERT INTO quarantine (org_id, request_id, reason, since) VALUES ('${org}', '${running}', 'damaged', 1)`,
+    // No stop: that one's calls go on.
+    `INSERT INTO stopped_organization (org_id, violations, base, resumed_at, resumed_by, resumed_reason)
+     VALUES ('${org}', '[]', '{}', 1, 'usr_1', 'words')`,
   ];
   for (const statement of made) await disk.rows("ledger", statement);
   const ofPeople = [

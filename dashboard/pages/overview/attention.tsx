@@ -14,6 +14,7 @@ import { Warning } from "./warning.tsx";
 type Overview = Answer<"GET /orgs/{org}/overview">;
 
 const TARGETS: Record<Overview["attention"][number]["kind"], OrganizationPage> = {
+  stopped: "billing",
   key_near_limit: "keys",
   key_at_limit: "keys",
   key_blocked_by_holds: "keys",

@@ -70,6 +70,7 @@ export const overview = z.object({
   attention: z.array(
     z.object({
       kind: z.enum([
+        "stopped",
         "key_near_limit",
         "key_at_limit",
         "key_blocked_by_holds",

@@ -79,6 +79,8 @@ export const health = z.object({
   refusals_forgotten: count,
   /** Requests whose record is damaged: held until an operator decides. */
   quarantined: count,
+  /** Organizations whose paid calls are refused because their books do not add up. */
+  stopped: count,
   /** Of this process since its start: failed runs of background work, by job. */
   failed_jobs: z.array(z.object({ job: z.string(), failures: count })),
   /** Of this process since its start. */
@@ -145,8 +147,6 @@ export const quarantine = listOf(quarantinedSchema.extend({ org_name: z.string()
 export const resolveInput = z.strictObject({ charge_usd: usdInput.nullable(), reason: line(500) });
 export const resolvedRequest = resolvedSchema;
 
-export const stoppedOrganizations = listOf(
-  stoppedOrganizationSchema.extend({ org_name: z.string().nullable() }),
-);
+export const stoppedList = listOf(stoppedOrganizationSchema.extend({ org_name: z.string().nullable() }));
 export const resumeInput = z.strictObject({ reason: line(500) });
 export const resumedOrganization = resumedOrganizationSchema;

@@ -127,7 +127,7 @@ class PostgresLedger {
     };
     this.books = new BooksWatch({
       on: this.on,
-      look: (books) => available(booksOfPostgres({ url: store.url, books })),
+      look: (books, ending) => available(booksOfPostgres({ url: store.url, books }, ending)),
       leads: () => available(this.lease.leads()),
       ready: () => this.ready(),
       pulse: this.pulse,

@@ -86,29 +86,17 @@ export async function openSqliteLedger({
   const pulse = new Pulse();
   const batches = groupCommit(commit, { store, pulse, jobs });
   const on = transactions(commit, batches, clock);
-  const books = new BooksWatch({
-    on,
-    look: (asked) => booksOfSqlite({ dataDirectory: store.dataDirectory, books: asked }),
-    leads: () => Promise.resolve(true),
-    ready: () => batches.ready,
-    pulse,
-    jobs,
-    everyMs: booksEveryMs,
-  });
+  const books = booksWatch({ commit, batches, on, pulse, jobs }, store, booksEveryMs);
   await books.refresh();
   const resolveUnowned = resolvingUnowned(
     { commit, batches, on, pulse, jobs },
     { store, clock, printInterrupted },
   );
   const deadlines = new SteadyClock(clock, HOUR_MS + LATE_MS); // no request runs for longer than an hour
-  try {
+  await unlessRefused(jobs, async () => {
     await resolveUnowned(NO_DEADLINE);
     await mendRunning(on);
-  } catch (error) {
-    // A store that takes no more now: its requests stay held, and the sweeper ends them.
-    if (!refusedByStore(error)) throw error;
-    jobs.failed("ledger_recovery", error);
-  }
+  });
   const sweeping = keepSweeping({
     jobs,
     writer: () => store.writer,
@@ -149,6 +137,31 @@ export async function openSqliteLedger({
     },
   };
 }
+
+/** A store that takes no more now: its requests stay held, and the sweeper ends them. */
+async function unlessRefused(jobs: Jobs, recover: () => Promise<void>): Promise<void> {
+  try {
+    await recover();
+  } catch (error) {
+    if (!refusedByStore(error)) throw error;
+    jobs.failed("ledger_recovery", error);
+  }
+}
+
+const booksWatch = (
+  { batches, on, pulse, jobs }: Resolving,
+  { dataDirectory }: Pick<SqliteStore, "dataDirectory">,
+  everyMs: number | undefined,
+): BooksWatch =>
+  new BooksWatch({
+    on,
+    look: (books, ending) => booksOfSqlite({ dataDirectory, books }, ending),
+    leads: () => Promise.resolve(true),
+    ready: () => batches.ready,
+    pulse,
+    jobs,
+    everyMs,
+  });
 
 interface Resolving {
   commit: SqliteCommit;

@@ -6,10 +6,12 @@ import type { BooksReport } from "./books.ts";
 /** What the thread says, once. */
 export type ThreadAnswer<Report = VerificationReport | BooksReport> = { report: Report } | { error: string };
 
-/** Rejects when the store cannot be read, and when the thread ends without an answer. */
-export function askThread<Report>(thread: URL, question: object): Promise<Report> {
+/** Rejects when the store cannot be read, when the thread ends without an answer, and when it is told to end. */
+export function askThread<Report>(thread: URL, question: object, ending?: AbortSignal): Promise<Report> {
   const worker = new Worker(thread);
+  let ended: () => void = () => {};
   return new Promise<Report>((resolve, reject) => {
+    ending?.addEventListener("abort", (ended = () => reject(new Error("the gateway ends"))));
     worker.addEventListener("message", ({ data }: MessageEvent<ThreadAnswer<Report>>) => {
       if ("report" in data) resolve(data.report);
       else reject(new Error(data.error));
@@ -22,5 +24,8 @@ export function askThread<Report>(thread: URL, question: object): Promise<Report
       reject(new Error("the thread of the verification ended without an answer")),
     );
     worker.postMessage(question);
-  }).finally(() => worker.terminate());
+  }).finally(() => {
+    ending?.removeEventListener("abort", ended);
+    worker.terminate();
+  });
 }

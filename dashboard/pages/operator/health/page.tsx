@@ -95,6 +95,15 @@ const Figures = ({ now }: { now: Health }) => (
           </Link>
         )}
       </Tile>
+      <Tile title={words.stopped} note={words.stoppedNote}>
+        {now.stopped === 0 ? (
+          formatCount(0)
+        ) : (
+          <Link to={path.operator("ledger")}>
+            <StateBadge state="warning" word={formatCount(now.stopped)} />
+          </Link>
+        )}
+      </Tile>
       <Tile title={words.jobs} note={<Jobs of={now.failed_jobs} />}>
         {formatCount(now.failed_jobs.reduce((sum, { failures }) => sum + failures, 0))}
       </Tile>

@@ -38,6 +38,8 @@ export const operatorHealthTexts = {
   clockNote: "above 0: this gateway's clock is ahead",
   quarantined: "Requests set aside",
   quarantinedNote: "a damaged record; held until an operator decides",
+  stopped: "Organizations stopped",
+  stoppedNote: "their books do not add up; paid requests are refused",
   jobs: "Failed background work",
   jobsNote: "none since this gateway started",
   overload: "Rejected as overloaded",

@@ -19,6 +19,7 @@ import { operatorPageNames } from "../../../components/texts.ts";
 import { Quarantine } from "./quarantine.tsx";
 import { reportCsv } from "./report-csv.ts";
 import { OrganizationName } from "../../../components/organization-name.tsx";
+import { StoppedOrganizations } from "./stopped.tsx";
 
 type LedgerReport = Answer<"POST /operator/ledger/audit">;
 
@@ -44,6 +45,7 @@ export function LedgerPage() {
         </>
       }
     >
+      <StoppedOrganizations />
       <Quarantine />
       {audit.isPending && (
         <Group gap="sm" role="status">

@@ -8,7 +8,7 @@ export const operatorLedgerTexts = {
   notRun: "The audit reads every entry, request and balance and recomputes every charge.",
   ok: "Every rule holds.",
   broken: (count: number) =>
-    `${counted(count, "violation")}. Paid requests of that organization should stop until it is understood.`,
+    `${counted(count, "violation")}. Where the books of an organization do not add up, its paid requests are refused.`,
   drift: "Difference in the sums",
   driftNote: "must be zero",
   variance: "Paid by the platform",
@@ -43,6 +43,18 @@ export const operatorLedgerTexts = {
       held: "Held",
       act: "Decision",
     },
+  },
+  stopped: {
+    title: "Organizations whose paid requests are refused",
+    help: "Their credits do not add up with their records. They go on by themselves within a minute once the books hold again. What their own requests entered meanwhile cannot be mended: decide here, once the balance is right.",
+    broken: (rule: string, expected: string, found: string) => `${rule}: should be ${expected}, is ${found}`,
+    resume: "Let it go on",
+    resumeOf: (organization: string) => `Let ${organization} go on`,
+    resumeHelp:
+      "Its entries up to now are taken as they are. It is refused while its balance is not that of its open holds and its totals.",
+    reason: "Reason",
+    reasonHelp: "For the audit log.",
+    columns: { org: "Organization", since: "Since", broken: "What does not add up", act: "Decision" },
   },
   columns: {
     invariant: "Rule",

@@ -5,11 +5,12 @@ import type { BooksReport } from "../books.ts";
 import { askThread } from "../verify-thread.ts";
 import type { PostgresBooks, PostgresVerification } from "./verify-worker.ts";
 
-const ask = <Report>(question: PostgresVerification | PostgresBooks): Promise<Report> =>
-  askThread(ownThread("src/ledger/verify/postgres/verify-worker.ts"), question);
+const ask = <Report>(question: PostgresVerification | PostgresBooks, ending?: AbortSignal): Promise<Report> =>
+  askThread(ownThread("src/ledger/verify/postgres/verify-worker.ts"), question, ending);
 
 /** Checks every invariant. Rejects when the store cannot be read. */
 export const verifyPostgres = (question: PostgresVerification): Promise<VerificationReport> => ask(question);
 
 /** Checks the books alone, from where the look before ended. Rejects as the whole verification does. */
-export const booksOfPostgres = (question: PostgresBooks): Promise<BooksReport> => ask(question);
+export const booksOfPostgres = (question: PostgresBooks, ending: AbortSignal): Promise<BooksReport> =>
+  ask(question, ending);

@@ -6,11 +6,12 @@ import type { BooksReport } from "../books.ts";
 import { askThread } from "../verify-thread.ts";
 import type { SqliteBooks, SqliteVerification } from "./verify-worker.ts";
 
-const ask = <Report>(question: SqliteVerification | SqliteBooks): Promise<Report> =>
-  askThread(ownThread("src/ledger/verify/sqlite/verify-worker.ts"), question);
+const ask = <Report>(question: SqliteVerification | SqliteBooks, ending?: AbortSignal): Promise<Report> =>
+  askThread(ownThread("src/ledger/verify/sqlite/verify-worker.ts"), question, ending);
 
 /** Checks every invariant. Rejects when the store cannot be read. */
 export const verifySqlite = (question: SqliteVerification): Promise<VerificationReport> => ask(question);
 
 /** Checks the books alone, from where the look before ended. Rejects as the whole verification does. */
-export const booksOfSqlite = (question: SqliteBooks): Promise<BooksReport> => ask(question);
+export const booksOfSqlite = (question: SqliteBooks, ending: AbortSignal): Promise<BooksReport> =>
+  ask(question, ending);

@@ -1,0 +1,115 @@
+// Organizations whose books do not add up: their paid calls are refused until they do, or an operator has decided.
+import { Button, Stack, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useChange } from "../../../api/change.ts";
+import { read } from "../../../api/read.ts";
+import type { Row } from "../../../api/routes.ts";
+import { Caution } from "../../../components/caution.tsx";
+import { type Column, DataTable } from "../../../components/data-table.tsx";
+import { FormDialog } from "../../../components/dialogs.tsx";
+import { Time } from "../../../components/figures.tsx";
+import { Link } from "../../../components/link.tsx";
+import { Section } from "../../../components/page.tsx";
+import { Failure } from "../../../components/states.tsx";
+import { path } from "../../../path-builder.ts";
+import { operatorLedgerTexts } from "./texts.ts";
+
+type Stopped = Row<"GET /operator/stopped">;
+
+const words = operatorLedgerTexts.stopped;
+
+/** Nothing where there is none. */
+export function StoppedOrganizations() {
+  const stopped = useQuery({ ...read("GET /operator/stopped", {}), refetchInterval: 5_000 });
+  const [of, setOf] = useState<Stopped | null>(null);
+  if (stopped.error !== null) return <Failure error={stopped.error} />;
+  const rows = stopped.data?.data ?? [];
+  return (
+    <>
+      {rows.length > 0 && (
+        <Section title={words.title}>
+          <Caution>
+            <Text size="sm">{words.help}</Text>
+          </Caution>
+          <DataTable label={words.title} rows={rows} rowKey={({ org }) => org} columns={columns(setOf)} />
+        </Section>
+      )}
+      {of !== null && <ResumeDialog of={of} onClose={() => setOf(null)} />}
+    </>
+  );
+}
+
+const Broken = ({ violations }: Pick<Stopped, "violations">) => (
+  <Stack gap={0}>
+    {violations.map(({ invariant, expected, found }) => (
+      <Text key={`${invariant} ${found}`} size="xs" className="name">
+        {words.broken(invariant, expected, found)}
+      </Text>
+    ))}
+  </Stack>
+);
+
+const columns = (resume: (of: Stopped) => void): Column<Stopped>[] => [
+  {
+    title: words.columns.org,
+    always: true,
+    cell: ({ org, org_name, violations }) => (
+      <Stack gap={0}>
+        <Link to={path.organization(org)} size="sm" className="name">
+          {org_name ?? org}
+        </Link>
+        <Stack hiddenFrom="sm">
+          <Broken violations={violations} />
+        </Stack>
+      </Stack>
+    ),
+  },
+  { title: words.columns.since, cell: ({ since }) => <Time at={since} /> },
+  {
+    title: words.columns.broken,
+    saidFirst: true,
+    cell: ({ violations }) => <Broken violations={violations} />,
+  },
+  {
+    title: words.columns.act,
+    always: true,
+    cell: (row) => (
+      <Button
+        variant="default"
+        size="compact-sm"
+        onClick={() => resume(row)}
+        aria-label={words.resumeOf(row.org_name ?? row.org)}
+      >
+        {words.resume}
+      </Button>
+    ),
+  },
+];
+
+function ResumeDialog({ of, onClose }: { of: Stopped; onClose: () => void }) {
+  const [reason, setReason] = useState("");
+  const resume = useChange("POST /operator/stopped/{org}/resume", { org: of.org }, onClose);
+  return (
+    <FormDialog
+      title={words.resumeOf(of.org_name ?? of.org)}
+      action={words.resume}
+      mutation={resume}
+      disabled={reason.trim() === ""}
+      onClose={onClose}
+      onSubmit={() => resume.mutate({ reason: reason.trim() })}
+    >
+      <Text size="sm">{words.resumeHelp}</Text>
+      <Broken violations={of.violations} />
+      <TextInput
+        label={words.reason}
+        data-field="reason"
+        description={words.reasonHelp}
+        maxLength={500}
+        data-autofocus
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
+    </FormDialog>
+  );
+}
