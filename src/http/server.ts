@@ -4,11 +4,12 @@ import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newRequestId } from "../lib/id.ts";
 import { listenFailure } from "../lib/listen-failure.ts";
+import { nextTurn } from "../lib/turn.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { ClientAddress } from "./client-address.ts";
 import type { HttpContext } from "./context.ts";
 import type { Cors } from "./cors.ts";
-import { bodyPassed } from "./linger.ts";
+import { bodyPassed, isChunked } from "./linger.ts";
 import { refusalPage, wantsPage } from "./plain-page.ts";
 import { refusalFrom, replyRefusal } from "./reply.ts";
 import { foldPath, type Route, type Router } from "./router.ts";
@@ -88,6 +89,7 @@ async function serve(options: ServerOptions, request: Request, bun: BunServer): 
   const arrived = new Arrived(options, request, bun);
   let response: Response;
   try {
+    if (isChunked(request)) await nextTurn(); // what has come of it by now is one piece
     response = await route(options, arrived);
   } catch (error) {
     if (!(error instanceof Refusal)) options.failed(error, arrived.requestId);
@@ -98,7 +100,8 @@ async function serve(options: ServerOptions, request: Request, bun: BunServer): 
   options.cors.expose(request, response);
   options.access.note(response, arrived, arrived.route?.surface ?? null);
   if (!arrived.goesOn) arrived.keepAlive();
-  if (response.status >= REFUSED_FROM) await bodyPassed(request);
+  if ((response.status >= REFUSED_FROM || isChunked(request)) && !(await bodyPassed(request)))
+    response.headers.set("connection", "close");
   return response;
 }
 
