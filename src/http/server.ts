@@ -13,6 +13,7 @@ import { bodyPassed, isChunked } from "./linger.ts";
 import { refusalPage, wantsPage } from "./plain-page.ts";
 import { refusalFrom, replyRefusal } from "./reply.ts";
 import { foldPath, type Route, type Router } from "./router.ts";
+import { Turnstile } from "./turnstile.ts";
 
 export interface ServerOptions {
   host: string;
@@ -68,6 +69,7 @@ const secondsOf = (ms: number): number => Math.ceil(ms / 1000);
 
 function open(options: ServerOptions): BunServer {
   const { host: hostname, port, share } = options;
+  const turnstile = new Turnstile();
   try {
     if (share === "first" && port !== 0)
       Bun.listen({ hostname, port, socket: { data: () => {} } }).stop(true);
@@ -77,7 +79,7 @@ function open(options: ServerOptions): BunServer {
       reusePort: share !== null,
       idleTimeout: secondsOf(options.headerTimeoutMs),
       maxRequestBodySize: options.maxBodyBytes,
-      fetch: (request, bun) => serve(options, request, bun),
+      fetch: (request, bun) => serve(options, new Arrived(options, request, bun), turnstile.pass()),
       error: () => replyRefusal(newRequestId(), refusalFrom(null)),
     });
   } catch (error) {
@@ -85,10 +87,16 @@ function open(options: ServerOptions): BunServer {
   }
 }
 
-async function serve(options: ServerOptions, request: Request, bun: BunServer): Promise<Response> {
-  const arrived = new Arrived(options, request, bun);
+/** `turn`: what it waits for before anything of it is done. */
+async function serve(
+  options: ServerOptions,
+  arrived: Arrived,
+  turn: Promise<void> | null,
+): Promise<Response> {
+  const { request } = arrived;
   let response: Response;
   try {
+    if (turn !== null) await turn;
     if (isChunked(request)) await nextTurn(); // what has come of it by now is one piece
     response = await route(options, arrived);
   } catch (error) {
