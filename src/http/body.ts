@@ -1,8 +1,8 @@
 // Reads a request's body within the limits, before any effect: media type and size first, then the bytes, counted
 // (wire.md §6, hardening.md 47–53). Bodies are never inflated.
 import { Refusal } from "../domain/refusals.ts";
-import { giveBack } from "./give-back.ts";
 import { bodyPassed } from "./linger.ts";
+import { Pieces } from "./pieces.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import { networkOf } from "../lib/networks.ts";
 import type { BodyRooms, Uploads } from "../limits/uploads.ts";
@@ -56,8 +56,9 @@ export async function readCheckedBody(request: Request, terms: BodyTerms): Promi
     return body;
   } catch (error) {
     room.release(); // nothing of it is kept while the rest passes
-    await bodyPassed(request);
-    throw error instanceof Refusal ? error : unreadable();
+    const refusal = error instanceof Refusal ? error : unreadable();
+    if (!(await bodyPassed(request))) refusal.headers["connection"] = "close";
+    throw refusal;
   } finally {
     room.release();
   }
@@ -92,19 +93,17 @@ function checkType(headers: Headers): void {
 
 /** Takes room as it comes: what is only declared costs nothing, and keeps nobody out. Where it throws, the rest is still to come. */
 async function readCounted({ body }: Request, room: Room, { limitBytes }: BodyTerms): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
   if (body === null) return new Uint8Array();
-  let size = 0;
+  const pieces = new Pieces();
   try {
     for await (const piece of body.values({ preventCancel: true })) {
-      pieces.push(piece);
-      size += piece.byteLength;
-      if (size > limitBytes) throw tooLarge(limitBytes);
+      pieces.add(piece);
+      if (pieces.size > limitBytes) throw tooLarge(limitBytes);
       room.grow(piece.byteLength);
     }
-    return (pieces.length === 1 ? pieces.pop() : undefined) ?? Buffer.concat(pieces);
+    return pieces.whole();
   } finally {
-    for (const piece of pieces) giveBack(piece);
+    pieces.giveBack();
   }
 }
 

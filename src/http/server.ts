@@ -4,14 +4,16 @@ import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
 import { newRequestId } from "../lib/id.ts";
 import { listenFailure, tryPort } from "../lib/listen-failure.ts";
+import { nextTurn } from "../lib/turn.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { ClientAddress } from "./client-address.ts";
 import type { HttpContext } from "./context.ts";
 import type { Cors } from "./cors.ts";
-import { bodyPassed } from "./linger.ts";
+import { bodyPassed, isChunked } from "./linger.ts";
 import { refusalPage, wantsPage } from "./plain-page.ts";
 import { refusalFrom, replyRefusal } from "./reply.ts";
 import { foldPath, type Route, type Router } from "./router.ts";
+import { Turnstile } from "./turnstile.ts";
 
 export interface ServerOptions {
   host: string;
@@ -67,6 +69,7 @@ const secondsOf = (ms: number): number => Math.ceil(ms / 1000);
 
 function open(options: ServerOptions): BunServer {
   const { host: hostname, port, share } = options;
+  const turnstile = new Turnstile();
   try {
     if (share === "first" && port !== 0) tryPort({ host: hostname, port });
     return Bun.serve({
@@ -75,7 +78,7 @@ function open(options: ServerOptions): BunServer {
       reusePort: share !== null,
       idleTimeout: secondsOf(options.headerTimeoutMs),
       maxRequestBodySize: options.maxBodyBytes,
-      fetch: (request, bun) => serve(options, request, bun),
+      fetch: (request, bun) => serve(options, new Arrived(options, request, bun), turnstile.pass()),
       error: () => replyRefusal(newRequestId(options.clock.nowMs()), refusalFrom(null)),
     });
   } catch (error) {
@@ -83,10 +86,17 @@ function open(options: ServerOptions): BunServer {
   }
 }
 
-async function serve(options: ServerOptions, request: Request, bun: BunServer): Promise<Response> {
-  const arrived = new Arrived(options, request, bun);
+/** `turn`: what it waits for before anything of it is done. */
+async function serve(
+  options: ServerOptions,
+  arrived: Arrived,
+  turn: Promise<void> | null,
+): Promise<Response> {
+  const { request } = arrived;
   let response: Response;
   try {
+    if (turn !== null) await turn;
+    if (isChunked(request)) await nextTurn(); // what has come of it by now is one piece
     response = await route(options, arrived);
   } catch (error) {
     if (!(error instanceof Refusal)) options.failed(error, arrived.requestId);
@@ -97,7 +107,8 @@ async function serve(options: ServerOptions, request: Request, bun: BunServer): 
   options.cors.expose(request, response);
   options.access.note(response, arrived, arrived.route?.surface ?? null);
   if (!arrived.goesOn) arrived.keepAlive();
-  if (response.status >= REFUSED_FROM) await bodyPassed(request);
+  if ((response.status >= REFUSED_FROM || isChunked(request)) && !(await bodyPassed(request)))
+    response.headers.set("connection", "close");
   return response;
 }
 

@@ -1,0 +1,74 @@
+// A body as it arrives. Each chunk of the sender's framing, a byte perhaps, comes as an array of its own that weighs hundreds of
+// bytes and takes a turn to read: small ones are gathered into buffers, and too many of them end the connection (hardening.md §1).
+import { Refusal } from "../domain/refusals.ts";
+import { giveBack } from "./give-back.ts";
+
+/** Of a body that is read. */
+const FREE_PIECES = 8_192;
+/** And one more for so many bytes: who sends larger ones is never told of them. */
+const BYTES_A_PIECE = 64;
+
+/** From here on a piece is kept as it came. */
+const LARGE_PIECE_BYTES = 4 * 1024;
+/** Of a buffer for small ones: the first, and each twice the former up to the last. */
+const FIRST_BUFFER_BYTES = 1024;
+const LAST_BUFFER_BYTES = 64 * 1024;
+
+/** Whether so many pieces are too many for what they hold, bytes. */
+export const tooManyPieces = (count: number, bytes: number, free = FREE_PIECES): boolean =>
+  count > free + bytes / BYTES_A_PIECE;
+
+/** What was read of one body so far. */
+export class Pieces {
+  /** Of all that came, bytes. */
+  size = 0;
+  private count = 0;
+  private readonly kept: Uint8Array[] = [];
+  private buffer = new Uint8Array(0);
+  private used = 0;
+
+  /** Throws `Refusal` 400 where there are too many for what they hold. */
+  add(piece: Uint8Array): void {
+    this.size += piece.byteLength;
+    this.count += 1;
+    if (tooManyPieces(this.count, this.size)) throw tooTiny();
+    if (piece.byteLength < LARGE_PIECE_BYTES) return this.gather(piece);
+    this.closeBuffer();
+    this.kept.push(piece);
+  }
+
+  /** All of it in one; `giveBack` leaves it alone. */
+  whole(): Uint8Array {
+    this.closeBuffer();
+    const only = this.kept.length === 1 ? this.kept.pop() : undefined;
+    return only ?? Buffer.concat(this.kept, this.size);
+  }
+
+  /** Nothing of the pieces is in memory any more. */
+  giveBack(): void {
+    this.closeBuffer();
+    for (const piece of this.kept.splice(0)) giveBack(piece);
+  }
+
+  private gather(piece: Uint8Array): void {
+    if (this.used + piece.byteLength > this.buffer.byteLength) {
+      const next = Math.min(Math.max(2 * this.buffer.byteLength, FIRST_BUFFER_BYTES), LAST_BUFFER_BYTES);
+      this.closeBuffer();
+      this.buffer = new Uint8Array(Math.max(next, piece.byteLength));
+    }
+    this.buffer.set(piece, this.used);
+    this.used += piece.byteLength;
+  }
+
+  private closeBuffer(): void {
+    if (this.used > 0) this.kept.push(this.buffer.subarray(0, this.used));
+    this.buffer = new Uint8Array(0);
+    this.used = 0;
+  }
+}
+
+const tooTiny = (): Refusal =>
+  new Refusal(
+    "invalid_request",
+    `The body came in too many tiny chunks. Send chunks of ${BYTES_A_PIECE} bytes and more, or a Content-Length.`,
+  );
