@@ -26,4 +26,7 @@ export class Gate {
 }
 
 const endsWithin = async (promise: Promise<void>, ms: number): Promise<boolean> =>
-  (await within(promise.then(() => true as const), Math.max(0, ms))) === true;
+  (await within(
+    promise.then(() => true as const),
+    Math.max(0, ms),
+  )) === true;

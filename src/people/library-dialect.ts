@@ -16,7 +16,8 @@ import {
 import type { Transaction, Transactions } from "./transactions.ts";
 
 /** Counts of tries and what is verified once: spent whatever comes of the call, and written before a password is hashed. */
-const SPENT = /^\s*(?:insert into|update|delete from|select .*? from)\s+\(?(?:select .*? from\s+)?"(?:verification|rateLimit)"/is;
+const SPENT =
+  /^\s*(?:insert into|update|delete from|select .*? from)\s+\(?(?:select .*? from\s+)?"(?:verification|rateLimit)"/is;
 const WRITES = /^\s*(?:insert|update|delete)/i;
 
 /** What the library takes as its database. */

@@ -5,7 +5,15 @@ import type { Invitation, NewAccount, People, Person, Visitor } from "./people.t
 import { Refusal } from "../domain/refusals.ts";
 import type { Clock } from "../lib/clock.ts";
 import { networkOf } from "../lib/networks.ts";
-import { accountPages, createAccount, kept, persons, sessionKeeping, sessionOf, signInWith } from "./accounts.ts";
+import {
+  accountPages,
+  createAccount,
+  kept,
+  persons,
+  sessionKeeping,
+  sessionOf,
+  signInWith,
+} from "./accounts.ts";
 import { answers } from "./answers.ts";
 import { refusingWhileAway } from "./away.ts";
 import { handleAuth } from "./door.ts";
@@ -145,7 +153,8 @@ function accept(on: SignIn, by: AcceptOn): People["accept"] {
           : await by.members.membership(organizationId, signedIn.id);
       if (member !== null) throw alreadyMember(member.role, "token");
       if (!(await by.offers.close(token))) throw notOpen();
-      const comes = signedIn ?? (await newcomer(on, { name: account?.name ?? "", password, invitation, mailed }));
+      const comes =
+        signedIn ?? (await newcomer(on, { name: account?.name ?? "", password, invitation, mailed }));
       if (organizationId === null) await on.internal.updateUser(comes.id, { operator: true });
       else await by.members.join(organizationId, comes.id, role);
       return comes;

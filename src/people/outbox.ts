@@ -50,7 +50,11 @@ export class Outbox {
       `SELECT seq, id, line FROM "auditOutbox" WHERE seq > ?1 ORDER BY seq LIMIT ${AT_ONCE}`,
       seq,
     );
-    return rows.map((row) => ({ seq: numberOf(row["seq"]), id: textOf(row["id"]), line: textOf(row["line"]) }));
+    return rows.map((row) => ({
+      seq: numberOf(row["seq"]),
+      id: textOf(row["id"]),
+      line: textOf(row["line"]),
+    }));
   }
 
   async forget(seq: number): Promise<void> {

@@ -60,7 +60,9 @@ export async function anybodyHere(place: PeoplePlace): Promise<boolean> {
       const [table] = database.query("SELECT 1 FROM sqlite_master WHERE name = 'user'").values();
       return table !== undefined && database.query(`SELECT 1 FROM "user" LIMIT 1`).values().length > 0;
     }
-    const table = await database.query<{ found: unknown }>(`SELECT to_regclass('${PEOPLE_SCHEMA}.user') AS found`);
+    const table = await database.query<{ found: unknown }>(
+      `SELECT to_regclass('${PEOPLE_SCHEMA}.user') AS found`,
+    );
     if (table.rows[0]?.found === null) return false;
     return (await database.query(`SELECT 1 FROM ${PEOPLE_SCHEMA}."user" LIMIT 1`)).rows.length > 0;
   } finally {

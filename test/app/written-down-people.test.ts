@@ -88,11 +88,7 @@ describe.each(STORES)("on %s", (store) => {
     const { link } = await root.app("POST /orgs/{org}/invitations", { org }, invited);
     const ann = { name: "Ann", password: PASSWORD };
     await isOneWithItsLine("member.join", () =>
-      new Browser(at.gateway.url).try(
-        "POST /invitations/accept",
-        {},
-        { token: tokenOf(link), account: ann },
-      ),
+      new Browser(at.gateway.url).try("POST /invitations/accept", {}, { token: tokenOf(link), account: ann }),
     );
     const other = { email: "ben@example.com" };
     await isOneWithItsLine("operator.invite", () => root.try("POST /operator/people", {}, other));
@@ -130,9 +126,7 @@ describe.each(STORES)("on %s", (store) => {
   test("an operator who is removed, and a link for a new password that is made and used", async () => {
     const eve = await newOperator(root, at.gateway, "eve@example.com");
     const person = (await eve.app("GET /session")).person?.id ?? "";
-    await isOneWithItsLine("operator.remove", () =>
-      root.try("DELETE /operator/people/{person}", { person }),
-    );
+    await isOneWithItsLine("operator.remove", () => root.try("DELETE /operator/people/{person}", { person }));
     let link = "";
     await isOneWithItsLine("person.reset", async () => {
       const made = await root.try("POST /operator/people/{person}/reset", { person }, { two_factor: true });
@@ -214,7 +208,10 @@ describe("where people have a file of their own", () => {
   test("a line that is damaged is gone past and told of once; those behind it come", async () => {
     const at = await opened("sqlite");
     const root = await firstOperator(at.gateway);
-    await at.disk.rows("people", `INSERT INTO "auditOutbox" (id, line) VALUES ('rotten', '{'), ('empty', '{}')`);
+    await at.disk.rows(
+      "people",
+      `INSERT INTO "auditOutbox" (id, line) VALUES ('rotten', '{'), ('empty', '{}')`,
+    );
     for (const name of ["One", "Two"]) {
       await root.app("PATCH /profile", {}, { name });
       const [line] = await auditLog(at.gateway.ledger, { limit: 1 });
@@ -258,7 +255,7 @@ test.skipIf(!mounted)("on a full disk no change of people is made without its li
   fillDisk(hog);
   let made = 0;
   // What was written before may leave a little room.
-  for (let refused = 0; refused < 20;) {
+  for (let refused = 0; refused < 20; ) {
     const { status } = await root.try("PATCH /profile", {}, { name: `Root ${made}` });
     if (status === 200) made += 1;
     else refused += 1;
