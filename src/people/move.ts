@@ -6,7 +6,8 @@ import { systemClock } from "../lib/clock.ts";
 import { crashPoint } from "../lib/crash-point.ts";
 import { type CarryPorts, carryLines } from "./outbox.ts";
 import { openSignIn } from "./sign-in.ts";
-import { openPeopleStore, peopleFile } from "./store.ts";
+import { openPeopleStore } from "./open-store.ts";
+import { peopleFile } from "./store.ts";
 
 /** Parents first. Throttles and remembered forms stay behind: they last minutes. */
 const MODELS = [

@@ -38,7 +38,8 @@ test("changes of one moment at both gateways leave one line each, the last of th
   const answers = await Promise.all(names.map((name, n) => rename(n, name)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   const lines = await renamed();
-  expect(lines.toSorted()).toEqual(names.map(line).toSorted());
+  expect(new Set(lines)).toEqual(new Set(names.map(line)));
+  expect(lines).toHaveLength(names.length);
   expect(lines.at(-1)).toBe(line((await root.app("GET /session")).person?.name ?? ""));
 }, 60_000);
 
