@@ -58,10 +58,9 @@ export function addDb(program: Command): void {
           );
         const target = resolve(file);
         await assertStore(dataDir);
-        backUp(storeIn(dataDir), target);
         // Accounts and memberships, once somebody signed in; a file of their own beside it.
         const people = join(dataDir, PEOPLE_FILE);
-        if (existsSync(people)) backUp(people, `${target}.people`);
+        backUpBoth({ store: storeIn(dataDir), people }, target);
         say("Stored answers in it stay encrypted: keep a copy of data.key, and keep it apart.");
         const copied = existsSync(people) ? `${target}.people` : null;
         await leaveTrace(dataDir, [target, ...(copied === null ? [] : [copied])]);
@@ -184,9 +183,29 @@ async function leaveTrace(dataDir: string, files: readonly string[]): Promise<vo
   }
 }
 
+/**
+ * People first, which takes a moment, and the store right behind it: lines that wait with people are known there, should they be
+ * in the audit log by then.
+ */
+function backUpBoth({ store, people }: { store: string; people: string }, target: string): void {
+  assertNew(target);
+  const copied = `${target}.people`;
+  if (existsSync(people)) backUp(people, copied);
+  try {
+    backUp(store, target);
+  } catch (error) {
+    if (existsSync(people)) rmSync(copied, { force: true });
+    throw error;
+  }
+}
+
+function assertNew(target: string): void {
+  if (existsSync(target)) throw new Problem(`${target} exists already.`, "Give a new file's name.");
+}
+
 /** One read snapshot, written beside all traffic; the file is the owner's alone from its first byte. */
 function backUp(store: string, target: string): void {
-  if (existsSync(target)) throw new Problem(`${target} exists already.`, "Give a new file's name.");
+  assertNew(target);
   closeSync(openSync(target, "wx", 0o600));
   const reader = new Database(store, { readonly: true });
   try {

@@ -8,7 +8,8 @@ import type { Method, Route } from "../http/router.ts";
 import type { Clock } from "../lib/clock.ts";
 import { firstRunToken } from "../people/first-run.ts";
 import type { People } from "../people/people.ts";
-import { anybodyHere, sessionSecret } from "../people/store.ts";
+import { anybodyHere } from "../people/open-store.ts";
+import { sessionSecret } from "../people/store.ts";
 import type { DashboardRooms, DashboardDoor, PeopleRooms } from "./dashboard-rooms.ts";
 
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE"];

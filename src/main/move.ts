@@ -8,8 +8,9 @@ import { verifyPostgres } from "../ledger/verify/postgres/verify.ts";
 import { makeMonths } from "../ledger/postgres/months.ts";
 import { systemClock } from "../lib/clock.ts";
 import { crashPoint } from "../lib/crash-point.ts";
+import { jobsOnStderr } from "../lib/jobs.ts";
 import { randomBase62 } from "../lib/id.ts";
-import { copyPeople, setPeopleAside } from "../people/move.ts";
+import { carryBeforeMove, copyPeople, setPeopleAside } from "../people/move.ts";
 import { assertEmpty, copyStore, type Moved, tablesOf } from "../store/move.ts";
 import {
   abandonTarget,
@@ -26,6 +27,7 @@ import {
 import { placeOf } from "../store/postgres-error.ts";
 import { inspectPostgres } from "../store/postgres-inspect.ts";
 import { openPostgresStore, type PostgresStore } from "../store/postgres.ts";
+import { sqliteSql } from "../store/sqlite-sql.ts";
 import { movedPath, openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
 import { StoreFailure } from "../store/store-failure.ts";
 import { resolveRunning } from "./resolve-running.ts";
@@ -139,6 +141,12 @@ async function arrive(
   id: string,
 ): Promise<Moved & { people: number }> {
   await resolveRunning(source);
+  const jobs = jobsOnStderr();
+  await carryBeforeMove(source.dataDirectory, {
+    sql: sqliteSql(source),
+    nowMs: () => systemClock.nowMs(),
+    failed: (error) => jobs.failed("audit_outbox", error),
+  });
   crashPoint("move_resolved");
   const moved = await copyOn(target, source);
   crashPoint("move_copied");

@@ -6,7 +6,8 @@ import { messageOf } from "../domain/error-message.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Jobs } from "../lib/jobs.ts";
 import { carryLines } from "../people/outbox.ts";
-import { openPeopleStore, peopleFile, type PeopleStore } from "../people/store.ts";
+import { openPeopleStore } from "../people/open-store.ts";
+import { peopleFile, type PeopleStore } from "../people/store.ts";
 import type { Sql } from "../store/sql.ts";
 
 const JOB = "audit_outbox";

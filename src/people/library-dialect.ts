@@ -13,7 +13,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import type { Transaction, Transactions } from "./transactions.ts";
+import type { Transaction, PeopleTransactions } from "./transactions.ts";
 
 /** Counts of tries and what is verified once: spent whatever comes of the call, and written before a password is hashed. */
 const SPENT =
@@ -22,7 +22,7 @@ const WRITES = /^\s*(?:insert|update|delete)/i;
 
 /** What the library takes as its database. */
 export function libraryDatabase(
-  transactions: Transactions,
+  transactions: PeopleTransactions,
   type: "sqlite" | "postgres",
 ): { dialect: Dialect; type: "sqlite" | "postgres"; transaction: true } {
   const createDriver = (): Driver => new LibraryDriver(transactions);
@@ -55,7 +55,7 @@ class LibraryConnection implements DatabaseConnection {
   nested: Transaction | null = null;
   asked = false;
 
-  constructor(private readonly transactions: Transactions) {}
+  constructor(private readonly transactions: PeopleTransactions) {}
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     if (this.asked) this.nested ??= await this.transactions.nested(SPENT.test(sql));
@@ -69,7 +69,7 @@ class LibraryConnection implements DatabaseConnection {
     throw new Error("the sign-in library reads whole answers");
   }
 
-  private single(sql: string, parameters: readonly unknown[]): ReturnType<Transactions["read"]> {
+  private single(sql: string, parameters: readonly unknown[]): ReturnType<PeopleTransactions["read"]> {
     return WRITES.test(sql) && !SPENT.test(sql)
       ? this.transactions.write(sql, parameters)
       : this.transactions.read(sql, parameters);
@@ -77,7 +77,7 @@ class LibraryConnection implements DatabaseConnection {
 }
 
 class LibraryDriver implements Driver {
-  constructor(private readonly transactions: Transactions) {}
+  constructor(private readonly transactions: PeopleTransactions) {}
 
   async init(): Promise<void> {}
 

@@ -4,8 +4,10 @@
 import { existsSync, renameSync } from "node:fs";
 import { systemClock } from "../lib/clock.ts";
 import { crashPoint } from "../lib/crash-point.ts";
+import { type CarryPorts, carryLines } from "./outbox.ts";
 import { openSignIn } from "./sign-in.ts";
-import { openPeopleStore, peopleFile } from "./store.ts";
+import { openPeopleStore } from "./open-store.ts";
+import { peopleFile } from "./store.ts";
 
 /** Parents first. Throttles and remembered forms stay behind: they last minutes. */
 const MODELS = [
@@ -22,6 +24,18 @@ const MODELS = [
 ];
 const PAGE = 500;
 const NOTHING_IS_SIGNED = "rows are copied as they are, sealed ones too";
+
+/** Lines that wait beside their changes go into the old store's log, and come along with it: the new place has no outbox. */
+export async function carryBeforeMove(dataDir: string, on: CarryPorts): Promise<void> {
+  if (!existsSync(peopleFile(dataDir))) return;
+  const store = await openPeopleStore({ dataDir, databaseUrl: null });
+  try {
+    await store.outbox?.prepare();
+    if (store.outbox !== null) await carryLines(store.outbox, on);
+  } finally {
+    await store.close();
+  }
+}
 
 /** How many rows were copied; 0 where nobody ever signed in. */
 export async function copyPeople(dataDir: string, databaseUrl: string): Promise<number> {

@@ -29,17 +29,17 @@ import { INSTALLATION } from "../domain/actor.ts";
 import { addressProven } from "./proven-address.ts";
 import { openSignIn, passkeyHost, type SignIn, type SignInOptions } from "./sign-in.ts";
 import { ToldToWait } from "./told-to-wait.ts";
-import type { Outbox } from "./outbox.ts";
+import type { AuditOutbox } from "./outbox.ts";
 import type { PeopleStore } from "./store.ts";
-import type { Transactions } from "./transactions.ts";
-import { written } from "./written.ts";
+import type { PeopleTransactions } from "./transactions.ts";
+import { withLines } from "./written.ts";
 import { toldAway } from "../store/postgres-error.ts";
 import { Windows } from "../limits/window.ts";
 
 export interface PeopleOptions extends Omit<SignInOptions, "store"> {
   openStore(this: void): Promise<PeopleStore>;
   /** Carries the lines that wait in the people's file into the audit log. Where that fails they wait on. */
-  carry(this: void, outbox: Outbox): Promise<void>;
+  carry(this: void, outbox: AuditOutbox): Promise<void>;
   /** A person, or the installation; null for one that opens nothing. */
   ownerOfManagementKey(id: string): Promise<string | null>;
 }
@@ -73,7 +73,7 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
   const offers = invitations({ records: on.records, store });
   const members = memberships({ records: on.records, store }, endAll);
   const people: People = {
-    ...written({ store, clock, carry: options.carry }),
+    ...withLines({ store, clock, carry: options.carry }),
     ...sessions,
     ...persons(on),
     ...accountPages(store, persons(on)),
@@ -126,7 +126,7 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
 interface AcceptOn {
   secret: string;
   slowDown(this: void, visitor: Visitor): void;
-  transactions: Transactions;
+  transactions: PeopleTransactions;
   offers: Pick<ReturnType<typeof invitations>, "close" | "open">;
   members: Pick<People, "join" | "membership">;
 }
@@ -189,7 +189,7 @@ interface WelcomeOn {
   secret: string;
   clock: Clock;
   slowDown(this: void, visitor: Visitor): void;
-  transactions: Transactions;
+  transactions: PeopleTransactions;
 }
 
 function welcome(on: SignIn, { secret, clock, slowDown, transactions }: WelcomeOn): People["welcome"] {

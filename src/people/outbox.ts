@@ -28,7 +28,7 @@ interface Waiting {
   line: string;
 }
 
-export class Outbox {
+export class AuditOutbox {
   constructor(private readonly kept: Kept) {}
 
   /** Makes the table where it is missing. */
@@ -65,13 +65,13 @@ export class Outbox {
 export interface CarryPorts {
   /** Of the ledger's store. */
   sql: Sql;
-  nowMs(): number;
+  nowMs(this: void): number;
   /** Told of a line that cannot be read, or that the log refuses: it is gone past, and stays where it is. */
-  failed(error: Error): void;
+  failed(this: void, error: Error): void;
 }
 
 /** Carries what waits into the audit log, in order, each line once. Throws where the log takes nothing; the rest waits then. */
-export async function carryLines(outbox: Outbox, on: CarryPorts): Promise<void> {
+export async function carryLines(outbox: AuditOutbox, on: CarryPorts): Promise<void> {
   let last = 0;
   for (;;) {
     const waiting = await outbox.after(last);

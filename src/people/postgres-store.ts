@@ -10,7 +10,7 @@ import { keepingSettings } from "../store/postgres-session.ts";
 import { sent } from "../store/postgres-sql.ts";
 import { Gate } from "./gate.ts";
 import { PEOPLE_SCHEMA as SCHEMA, type PeopleStore } from "./store.ts";
-import { type Connections, type Ran, type Transaction, Transactions } from "./transactions.ts";
+import { type Connections, type Ran, type Transaction, PeopleTransactions } from "./transactions.ts";
 
 /** A gateway that stands still with a change open holds up those of all others. */
 const IDLE_CHANGE = "5s";
@@ -41,7 +41,7 @@ export async function openPeopleSchema(connectionString: string): Promise<People
     client.on("error", lost);
     confirmCommits(client);
   });
-  const transactions = new Transactions(connectionsOn(pool));
+  const transactions = new PeopleTransactions(connectionsOn(pool));
   const numbered = (text: string): string => text.replaceAll(/\?(\d+)/g, "$$$1");
   let ledgerSchema: string | null = null;
   const store: PeopleStore = {

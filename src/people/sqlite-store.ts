@@ -5,9 +5,9 @@ import { openedFrom, privateFile } from "../store/private-file.ts";
 import { closeSqlite } from "../store/sqlite-connection.ts";
 import { isStoreFailure } from "../store/sqlite-error.ts";
 import { Gate } from "./gate.ts";
-import { Outbox } from "./outbox.ts";
+import { AuditOutbox } from "./outbox.ts";
 import type { PeopleStore } from "./store.ts";
-import { type Connections, type Ran, type Transaction, Transactions } from "./transactions.ts";
+import { type Connections, type Ran, type Transaction, PeopleTransactions } from "./transactions.ts";
 
 /** The first one is for the others: a connection that closes meanwhile holds the file for a moment. */
 const PRAGMAS = ["busy_timeout = 2000", "journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"];
@@ -21,11 +21,11 @@ export function openPeopleFile(path: string): PeopleStore {
     return opened;
   });
   const gate = new Gate();
-  const transactions = new Transactions(connectionsOn(database, gate));
+  const transactions = new PeopleTransactions(connectionsOn(database, gate));
   const change: PeopleStore["change"] = async (text, ...values) =>
     (await transactions.write(text, values)).changes;
   const rows: PeopleStore["rows"] = async (text, ...values) => (await transactions.read(text, values)).rows;
-  const outbox = new Outbox({ write: change, read: rows });
+  const outbox = new AuditOutbox({ write: change, read: rows });
   return {
     database,
     transactions,

@@ -1,14 +1,12 @@
 // Where people are kept: a SQLite file of its own in the data directory, or a schema of its own in PostgreSQL. Not the
 // ledger's file: the sign-in library holds transactions open across awaits, and a second writer would block the loop.
-import { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
+import type { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { createHmac } from "node:crypto";
 import type { AuditNote } from "../domain/audit-note.ts";
 import { PEOPLE_FILE } from "../domain/data-files.ts";
-import type { Outbox } from "./outbox.ts";
-import { openPeopleFile } from "./sqlite-store.ts";
-import type { Transactions } from "./transactions.ts";
+import type { AuditOutbox } from "./outbox.ts";
+import type { PeopleTransactions } from "./transactions.ts";
 
 export const PEOPLE_SCHEMA = "people";
 
@@ -18,7 +16,7 @@ export interface PeopleStore {
   /** What the sign-in library makes its tables on. */
   database: Database | import("pg").Pool;
   /** Everything else of the library, and all of ours. */
-  transactions: Transactions;
+  transactions: PeopleTransactions;
   /** One statement of ours, all or nothing; how many rows it changed. Parameters are written `?1`. */
   change(text: string, ...values: (string | number)[]): Promise<number>;
   /** Rows of one statement of ours, by their columns. Parameters are written `?1`. */
@@ -26,7 +24,7 @@ export interface PeopleStore {
   /** A line of the audit log, inside the transaction of what it tells of. */
   line(note: AuditNote, atMs: number): Promise<void>;
   /** Where lines wait that are not in the log yet; null where they are written into it. */
-  outbox: Outbox | null;
+  outbox: AuditOutbox | null;
   /** `FOR UPDATE` where several processes write at once; nothing in a file that one process has for itself. */
   locking: "" | "FOR UPDATE";
   /** Runs the work while no other process of this store runs its own. */
@@ -42,32 +40,6 @@ export interface PeoplePlace {
   dataDir: string;
   /** Null keeps people in the data directory. */
   databaseUrl: string | null;
-}
-
-export async function openPeopleStore(place: PeoplePlace): Promise<PeopleStore> {
-  if (place.databaseUrl === null) return openPeopleFile(peopleFile(place.dataDir));
-  const { openPeopleSchema } = await import("./postgres-store.ts");
-  return await openPeopleSchema(place.databaseUrl);
-}
-
-/** Whether the first account was made, asked without loading the sign-in library: the start banner needs no more. */
-export async function anybodyHere(place: PeoplePlace): Promise<boolean> {
-  if (place.databaseUrl === null && !existsSync(peopleFile(place.dataDir))) return false;
-  const store = await openPeopleStore(place);
-  try {
-    const { database } = store;
-    if (database instanceof Database) {
-      const [table] = database.query("SELECT 1 FROM sqlite_master WHERE name = 'user'").values();
-      return table !== undefined && database.query(`SELECT 1 FROM "user" LIMIT 1`).values().length > 0;
-    }
-    const table = await database.query<{ found: unknown }>(
-      `SELECT to_regclass('${PEOPLE_SCHEMA}.user') AS found`,
-    );
-    if (table.rows[0]?.found === null) return false;
-    return (await database.query(`SELECT 1 FROM ${PEOPLE_SCHEMA}."user" LIMIT 1`)).rows.length > 0;
-  } finally {
-    await store.close();
-  }
 }
 
 /**

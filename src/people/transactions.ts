@@ -51,7 +51,7 @@ class Change {
   }
 }
 
-export class Transactions {
+export class PeopleTransactions {
   private readonly changes = new AsyncLocalStorage<Change>();
   private savepoints = 0;
 

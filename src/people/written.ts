@@ -1,7 +1,7 @@
 // A change of people and its line in the audit log, as one.
 import type { Clock } from "../lib/clock.ts";
 import { crashPoint } from "../lib/crash-point.ts";
-import type { Outbox } from "./outbox.ts";
+import type { AuditOutbox } from "./outbox.ts";
 import type { People } from "./people.ts";
 import type { PeopleStore } from "./store.ts";
 
@@ -9,10 +9,10 @@ interface WrittenOn {
   store: Pick<PeopleStore, "line" | "outbox" | "transactions">;
   clock: Pick<Clock, "nowMs">;
   /** Carries what waits into the log. Where that fails it waits on: the change is made. */
-  carry(outbox: Outbox): Promise<void>;
+  carry(this: void, outbox: AuditOutbox): Promise<void>;
 }
 
-export const written = ({ store, clock, carry }: WrittenOn): Pick<People, "written"> => ({
+export const withLines = ({ store, clock, carry }: WrittenOn): Pick<People, "written"> => ({
   async written(change, line) {
     let told = false;
     const made = await store.transactions.together(async () => {

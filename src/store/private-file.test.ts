@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openPeopleStore } from "../people/store.ts";
+import { openPeopleStore } from "../people/open-store.ts";
 import { openSqliteStore } from "./sqlite.ts";
 import { StoreFailure } from "./store-failure.ts";
 

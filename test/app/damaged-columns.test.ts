@@ -16,8 +16,9 @@ import { waitFor } from "../support/wait.ts";
 
 /** Of the damaged customer alone: a route whose release is damaged is closed. */
 const OWN: TestManifest = { ...RESEARCH, model: "damaged-1", upstream_model: "sim-damaged-1" };
-/** Read at the start and by the program itself; a column of them is no record of anybody. */
-const OF_THE_PROGRAM = ["instance", "schema_migration", "store_state"];
+/** Read at the start and by the program itself; a column of them is no record of anybody. The outbox empties itself; a line of it
+ * that is damaged has its place in written-down-people.test.ts. */
+const OF_THE_PROGRAM = ["instance", "schema_migration", "store_state", "auditOutbox"];
 /** What asks for one record: it may be refused where that one is damaged. */
 const OF_ONE_RECORD =
   /\{(request|order|key|id)\}|\/billing(\/statement(\.csv|\.pdf)?)?$|^GET \/admin\/v1\/statement$|^GET \/v1\//;

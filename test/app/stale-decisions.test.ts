@@ -9,7 +9,7 @@ import type { Role } from "../../src/domain/roles.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { firstRunToken } from "../../src/people/first-run.ts";
 import { openPeople } from "../../src/people/open.ts";
-import { openPeopleStore } from "../../src/people/store.ts";
+import { openPeopleStore } from "../../src/people/open-store.ts";
 import { PASSWORD } from "../support/browser.ts";
 import { STORES, type Store } from "../support/gateway.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";

@@ -7,7 +7,8 @@ import { firstRunToken } from "../../people/first-run.ts";
 import { openPeople } from "../../people/open.ts";
 import type { People, Person } from "../../people/people.ts";
 import type { Passwords } from "../../people/sign-in.ts";
-import { openPeopleStore, sessionSecret } from "../../people/store.ts";
+import { openPeopleStore } from "../../people/open-store.ts";
+import { sessionSecret } from "../../people/store.ts";
 import type { SeededOrganization } from "./cast.ts";
 
 export const SEEDED_OPERATORS = [
