@@ -7,7 +7,7 @@ import { requestsFoundBy } from "../reporting/found-requests.ts";
 import { requestsOfAll } from "../reporting/operator-requests.ts";
 import { receiptOfRequest } from "../reporting/receipts.ts";
 import { csvFile, fileNameOf } from "./csv.ts";
-import { standing } from "../reporting/windows.ts";
+import { frozenWindow } from "../reporting/windows.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import { operatorRequests, operatorRequestsQuery } from "./shapes/operator-requests.ts";
@@ -69,7 +69,7 @@ export const requestsEndpoints = [
     input: shapes.activityQuery.extend(ofOrganization),
     output: "csv",
     run: ({ input: { org, ...asked } }, { reports }) => {
-      const query = standing(asked, reports.clock.nowMs());
+      const query = frozenWindow(asked, reports.clock.nowMs());
       return csvFile({
         name: fileNameOf("activity", org, asked),
         columns: REQUEST_COLUMNS,
@@ -124,7 +124,7 @@ export const requestsEndpoints = [
     input: operatorRequestsQuery,
     output: "csv",
     run: ({ input: { find, ...asked } }, { reports }) => {
-      const query = standing(asked, reports.clock.nowMs());
+      const query = frozenWindow(asked, reports.clock.nowMs());
       return csvFile({
         name: fileNameOf("requests", asked.org, asked),
         columns: {

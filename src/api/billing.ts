@@ -3,7 +3,7 @@ import { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { billingSums, ledgerPage, openHolds, topUpsPage } from "../reporting/billing.ts";
 import { csvFile, fileNameOf } from "./csv.ts";
-import { standing } from "../reporting/windows.ts";
+import { frozenWindow } from "../reporting/windows.ts";
 import { endpoint } from "./endpoint.ts";
 import * as shapes from "./shapes/billing.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
@@ -49,7 +49,7 @@ export const billingEndpoints = [
     input: shapes.ledgerQuery.extend(ofOrganization),
     output: "csv",
     run: ({ input: { org, ...asked } }, { reports }) => {
-      const query = standing(asked, reports.clock.nowMs());
+      const query = frozenWindow(asked, reports.clock.nowMs());
       return csvFile({
         name: fileNameOf("ledger", org, asked),
         columns: {
