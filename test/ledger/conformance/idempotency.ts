@@ -78,6 +78,22 @@ export function idempotencyConformance(on: Harness): void {
       await on.world.void(b, both[1]?.id ?? "", true);
     });
 
+    test("a retry that comes with the very end of its request is told of it: the answer, or that its key is free", async () => {
+      const key = await on.customer(5);
+      const first = await on.world.admit(key, keyed);
+      const [, replay] = await Promise.all([
+        on.world.settle(key, first.id, { dollars: 0.5, answer: "x" }),
+        on.world.admit(key, keyed),
+      ]);
+      expect(replay.says).toBe("replay");
+      const other = { hold: 1, idempotencyKey: "idem-key-2" };
+      const failed = await on.world.admit(key, other);
+      const [, again] = await Promise.all([on.world.void(key, failed.id, true), on.world.admit(key, other)]);
+      expect(again.says).toBe("admitted");
+      expect(await on.world.balance(key.organizationId)).toBe("3.50 1.00");
+      await on.world.void(key, again.id, true);
+    });
+
     test("an answer lasts a day, its key thirty more", async () => {
       const key = await on.customer(5);
       const { id } = await on.world.admit(key, keyed);
