@@ -195,6 +195,26 @@ function settings(open: OpenLedger): void {
       },
     );
 
+    test("what ends in the very commit in which a request comes counts for its own key, and for no other", async () => {
+      clock.set("2031-03-04T12:00:00Z");
+      const key = await customer(9, { day: 1 });
+      const other = await world.key(key.organizationId, { day: 1 });
+      const running = await world.admit(key, { hold: 0.3 });
+      const { id } = await world.admit(key, { hold: 1.2 });
+      const [, late, beside] = await Promise.all([
+        world.settle(key, id, { dollars: 1.2 }),
+        world.admit(key, { hold: 0.1 }),
+        world.admit(other, { hold: 0.1 }),
+      ]);
+      expect([late.says, beside.says]).toEqual([OVER, "admitted"]);
+      expect(late.outcome).toMatchObject({
+        authenticated: true,
+        short: { of: "key_limit", missing: 500_000_000n },
+      });
+      await world.void(key, running.id, true);
+      await world.void(other, beside.id, true);
+    });
+
     test("the day turns without a job: what ran over midnight is held and charged on the day before", async () => {
       clock.set("2031-03-05T23:59:00Z"); // a Wednesday
       const key = await customer(9, { day: 1, week: 2 });

@@ -220,7 +220,9 @@ export function rateConformance(store: string, open: Open): void {
       expect((await admit(key, { tokens: 999_000 })).says).toBe("rate_limit_exceeded");
       const lowered = await world.admit(key, { hold: 1, lower: [{ id, to: 1 }] });
       expect(lowered.says).toBe("rate_limit_exceeded"); // of two million, but the other one is lowered
-      expect((await admit(key, { tokens: 999_000 })).says).toBe("admitted");
+      // By a million of tokens but a hundred.
+      expect((await admit(key, { tokens: 999_901 })).says).toBe("rate_limit_exceeded");
+      expect((await admit(key, { tokens: 999_900 })).says).toBe("admitted");
     });
 
     test.each(["the organization", "every organization"])(

@@ -6,13 +6,13 @@ import type { BatchState } from "../commit/batch-state.ts";
 import type { Lowering } from "../ledger.ts";
 import { rowId } from "../rows.ts";
 
-/** Whether it was lowered now. */
-export function decideLowering(batch: BatchState, lowering: Lowering): boolean {
+/** Changes nothing for who is not running any more, was lowered before, or holds no more than that. */
+export function decideLowering(batch: BatchState, lowering: Lowering): void {
   const { organizationId, requestId, hold, promptBound } = lowering;
   const request = batch.rows.requests.get(rowId(organizationId, requestId));
   const postings = batch.postingsOf(organizationId);
-  if (request === undefined || postings === null) return false;
-  if (request.state !== "dispatched" || request.lowered || hold >= request.hold) return false;
+  if (request === undefined || postings === null) return;
+  if (request.state !== "dispatched" || request.lowered || hold >= request.hold) return;
   if (hold < 0n || promptBound > request.promptBound)
     throw new Error(`a hold of ${request.hold} lowered to ${hold}, for ${promptBound} prompt tokens`);
   const amount = subUsd(request.hold, hold);
@@ -33,5 +33,4 @@ export function decideLowering(batch: BatchState, lowering: Lowering): boolean {
     loweredTxn: batch.context.txn,
   });
   Object.assign(request, { hold, promptBound, lowered: true });
-  return true;
 }

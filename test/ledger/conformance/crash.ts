@@ -114,6 +114,24 @@ export function crashConformance(on: Harness): void {
       expect(await on.world.balance(key.organizationId)).toBe("4.50 0.00");
     });
 
+    test("what was kept of a stream goes with the end of its request", async () => {
+      const key = await on.customer(5);
+      const keptOf = (requestId: string): Promise<unknown> =>
+        on.world.ledger.read(function* () {
+          return yield* ask("SELECT seq FROM stream_chunk WHERE request_id = ?1", [requestId]);
+        });
+      for (const [idempotencyKey, end] of [
+        ["stream-03", (id: string) => on.world.settle(key, id, { dollars: 0.5 })],
+        ["stream-04", (id: string) => on.world.void(key, id, true)],
+      ] as const) {
+        const { id } = await on.world.admit(key, { hold: 1, idempotencyKey });
+        await on.world.checkpoint(key, id, { tokens: 1, sent: { seq: 0, text: BEGUN } });
+        expect(await keptOf(id)).toHaveLength(1);
+        await end(id);
+        expect(await keptOf(id)).toEqual([]);
+      }
+    });
+
     test("its late settlement is lost", async () => {
       const key = await on.world.key(await on.world.organization(5));
       const { id } = await on.world.admit(key, { hold: 1 });

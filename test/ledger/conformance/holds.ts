@@ -1,6 +1,7 @@
 // Holds and charges, as every store must keep them: what is held, charged and returned, once each (money.md §2, §4).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { ZERO_USD } from "../../../src/domain/money.ts";
 import { exactPrice } from "../../../src/domain/price.ts";
 import { PRICE, releaseOf } from "../world.ts";
 import { readRequest, readUsageRows } from "../../../src/registry/requests.ts";
@@ -41,17 +42,19 @@ export function holdsConformance(on: Harness): void {
       const usage = {
         promptTokens: 10,
         completionTokens: 0,
-        cachedTokens: null,
+        cachedTokens: 2,
         reasoningTokens: null,
         cacheWriteTokens: 4,
         serviceTier: "flex",
       };
-      // (6 × 0.01 + 4 × 0.0125) × 0.5
+      // (4 × 0.01 + 2 × 0.01 + 4 × 0.0125) × 0.5
       expect(await on.world.settle(key, id, { dollars: 0.055, release, usage })).toMatchObject({
         kind: "done",
       });
       expect((await readRequest(on.ledger, id))?.usage).toEqual(usage);
-      expect(await readUsageRows(on.ledger, key)).toMatchObject([{ inputTokens: 10n, cacheWriteTokens: 4n }]);
+      expect(await readUsageRows(on.ledger, key)).toMatchObject([
+        { inputTokens: 10n, cachedTokens: 2n, cacheWriteTokens: 4n },
+      ]);
     });
 
     test("a void returns the whole hold", async () => {
@@ -59,7 +62,11 @@ export function holdsConformance(on: Harness): void {
       const { id } = await on.world.admit(key, { hold: 2 });
       await on.world.void(key, id, true);
       expect(await on.world.balance(key.organizationId)).toBe("5.00 0.00");
-      expect((await readRequest(on.ledger, id))?.state).toBe("released");
+      expect(await readRequest(on.ledger, id)).toMatchObject({
+        state: "released",
+        charge: ZERO_USD,
+        minimumApplied: false,
+      });
     });
 
     test.each([

@@ -4,6 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { releaseOf } from "../world.ts";
 import { changeKey } from "../../../src/registry/api-keys.ts";
 import { setRouteDisabled } from "../../../src/registry/releases.ts";
+import { Refusal } from "../../../src/domain/refusals.ts";
+import type { AdmissionDecision } from "../../../src/ledger/ledger.ts";
+import type { KeyInHand } from "../world.ts";
 import type { Harness } from "./harness.ts";
 
 export function idempotencyConformance(on: Harness): void {
@@ -76,6 +79,48 @@ export function idempotencyConformance(on: Harness): void {
       expect(both.map(({ says }) => says)).toEqual(["admitted", "admitted"]);
       await on.world.void(a, both[0]?.id ?? "", true);
       await on.world.void(b, both[1]?.id ?? "", true);
+    });
+
+    test("a refusal met before stands at its place: after the key, of the shape before its retry is known, of the route behind it", async () => {
+      const key = await on.customer(5);
+      const { id } = await on.world.admit(key, keyed);
+      await on.world.settle(key, id, { dollars: 0.5, answer: "x" });
+      const ask = (of: KeyInHand, stage: "shape" | "route"): Promise<AdmissionDecision> => {
+        const refusal = new Refusal("model_not_found", "met before");
+        return on.ledger.admit({
+          ...on.world.admission(of, keyed),
+          asked: { kind: "refusal", stage, refusal },
+        });
+      };
+      expect(await ask(key, "shape")).toMatchObject({
+        kind: "refused",
+        authenticated: true,
+        refusal: { code: "model_not_found" },
+      });
+      expect(await ask(key, "route")).toMatchObject({ kind: "replay" });
+      const unknown = { ...key, keyId: "key_nobody" };
+      for (const stage of ["shape", "route"] as const)
+        expect(await ask(unknown, stage)).toMatchObject({
+          kind: "refused",
+          authenticated: false,
+          refusal: { code: "invalid_api_key" },
+        });
+    });
+
+    test("a retry that comes with the very end of its request is told of it: the answer, or that its key is free", async () => {
+      const key = await on.customer(5);
+      const first = await on.world.admit(key, keyed);
+      const [, replay] = await Promise.all([
+        on.world.settle(key, first.id, { dollars: 0.5, answer: "x" }),
+        on.world.admit(key, keyed),
+      ]);
+      expect(replay.says).toBe("replay");
+      const other = { hold: 1, idempotencyKey: "idem-key-2" };
+      const failed = await on.world.admit(key, other);
+      const [, again] = await Promise.all([on.world.void(key, failed.id, true), on.world.admit(key, other)]);
+      expect(again.says).toBe("admitted");
+      expect(await on.world.balance(key.organizationId)).toBe("3.50 1.00");
+      await on.world.void(key, again.id, true);
     });
 
     test("an answer lasts a day, its key thirty more", async () => {

@@ -38,6 +38,15 @@ export function loweredHoldsConformance(on: Harness): void {
       await on.world.settle(key, first.id, { dollars: 1 });
     });
 
+    test("two who ask for it in one commit: the first one lowers it", async () => {
+      const key = await on.customer(4);
+      const { id } = await on.world.admit(key, { hold: 4 });
+      const ask = (to: number) => on.world.admit(key, { hold: 9, lower: [{ id, to }] });
+      await Promise.all([ask(2), ask(1)]);
+      expect(await on.world.balance(key.organizationId)).toBe("2.00 2.00");
+      await on.world.void(key, id, true);
+    });
+
     test("once, only downwards, and not after the end; what is lowered stays so when the one who asked is refused", async () => {
       const key = await on.customer(5);
       const first = await on.world.admit(key, { hold: 4 });

@@ -1,6 +1,6 @@
 // Chargebacks and refunds, as every store must keep them: never more than was paid, debt before credits (money.md §4).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { nanoUsd, ZERO_USD } from "../../../src/domain/money.ts";
+import { nanoUsd } from "../../../src/domain/money.ts";
 import type { Harness } from "./harness.ts";
 
 export function moneyBackConformance(on: Harness): void {
@@ -70,6 +70,8 @@ export function moneyBackConformance(on: Harness): void {
 
     test("a refund returns what a request cost, in parts, never more", async () => {
       const key = await on.customer(5);
+      const beside = await on.world.admit(key, { hold: 2 });
+      await on.world.settle(key, beside.id, { dollars: 2 });
       const { id } = await on.world.admit(key, { hold: 3 });
       await on.world.settle(key, id, { dollars: 2 });
       const { organizationId } = key;
@@ -84,8 +86,19 @@ export function moneyBackConformance(on: Harness): void {
         atMost: nanoUsd(500_000_000n),
       });
       await on.world.reverse(organizationId, { ...refund, dollars: 0.5 });
+      expect(await on.world.balance(organizationId)).toBe("3.00 0.00");
+      expect((await on.ledger.balance(organizationId))?.spent).toBe(nanoUsd(2_000_000_000n));
+    });
+
+    test("nothing, and less than nothing, neither goes back nor comes in", async () => {
+      const { organizationId } = await on.customer(5);
+      for (const dollars of [0, -1]) {
+        const reversed = on.world.reverse(organizationId, { dollars, kind: "chargeback", target: payment });
+        expect(await reversed.catch((error: unknown) => error)).toBeInstanceOf(Error);
+        const toppedUp = on.world.topUp(organizationId, dollars);
+        expect(await toppedUp.catch((error: unknown) => error)).toBeInstanceOf(Error);
+      }
       expect(await on.world.balance(organizationId)).toBe("5.00 0.00");
-      expect((await on.ledger.balance(organizationId))?.spent).toBe(ZERO_USD);
     });
 
     test("a request that runs, was released, or belongs to another organization is not refunded", async () => {
