@@ -215,3 +215,30 @@ test("a table without rows offers no more columns", async () => {
   expect(await root.page.getByRole("button", { name: /more columns?$/ }).count()).toBe(0);
   await root.leave();
 });
+
+test("a name without an end takes three lines of its row on a phone, and the requests of all organizations fit beside it", async () => {
+  const { root } = dashboard;
+  const endless = "x".repeat(200);
+  const { id: org } = await root.app("POST /operator/organizations", {}, { name: endless });
+  const { id, secret } = await root.app("POST /orgs/{org}/keys", { org }, { name: endless });
+  const customer = { organizationId: org, keyId: id, secret: secret ?? "" };
+  await dashboard.gateway.chat(customer, { model: "plain-1", messages: [], max_tokens: 8 });
+  const operator = await dashboard.visitor(OPERATOR, { width: 360, height: 740 });
+  for (const [page, table] of [
+    [path.organization(org, "keys"), pageNames.keys],
+    [path.operator("organizations"), operatorPageNames.organizations],
+    [path.operator("requests"), operatorPageNames.requests],
+  ] as const) {
+    await operator.open(page);
+    const row = rowsOf(operator, table).filter({ hasText: endless }).first();
+    const { height = 0 } = (await row.boundingBox()) ?? {};
+    expect({ page, isLow: height > 0 && height < 130 }).toEqual({ page, isLow: true });
+    const name = row.getByTitle(endless).first();
+    expect({ page, title: (await name.getAttribute("title"))?.startsWith(endless) }).toEqual({ page, title: true });
+    const beyond = await operator.page
+      .getByRole("region", { name: table, exact: true })
+      .evaluate((box) => box.scrollWidth - box.clientWidth);
+    expect({ page, beyond }).toEqual({ page, beyond: 0 });
+  }
+  await operator.leave();
+});

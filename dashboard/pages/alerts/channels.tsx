@@ -23,11 +23,18 @@ export function Channels({ org, rows, mayChange }: ChannelsProps) {
   const [test, setTest] = useState<Test | null>(null);
   const [removed, setRemoved] = useState<AlertChannel | null>(null);
   const columns: Column<AlertChannel>[] = [
-    { title: words.columns.name, always: true, cell: ({ name }) => <span className="name">{name}</span> },
+    { title: words.columns.name, always: true, cell: ({ name }) => (
+        <span className="name clamped" title={name}>
+          {name}
+        </span>
+      ),
+    },
     { title: words.columns.kind, cell: ({ kind }) => words.kinds[kind] },
     {
       title: words.columns.target,
-      cell: ({ target }) => (target === null ? "–" : <Code className="name">{target}</Code>),
+      cell: ({ target }) => (target === null ? "–" : <Code className="name clamped" title={target}>
+            {target}
+          </Code>),
     },
     {
       title: words.columns.actions,

@@ -24,10 +24,12 @@ function actorOf({ actor: { id, name } }: AuditRow): string {
 
 /** What happened, with the names in it set apart. */
 export const Sentence = ({ of }: { of: AuditRow }) => (
-  <Text size="sm" className="name sentence" title={rawOf(of)} component="span">
+  <Text size="sm" className="name sentence clamped" title={rawOf(of)} component="span">
     <strong>{actorOf(of)}</strong>{" "}
     {sentenceOf(of).map((part, place) =>
-      typeof part === "string" ? part : <em key={place}>{part.name}</em>,
+      typeof part === "string" ? part : <em key={place} dir="auto">
+          {part.name}
+        </em>,
     )}
   </Text>
 );
@@ -51,7 +53,7 @@ const WHAT: Column<AuditRow> = {
 const WHERE: Column<AuditRow> = {
   title: words.columns.org,
   cell: ({ org, org_name }) => (
-    <Text size="sm" className="name" title={org ?? words.platform} component="span">
+    <Text size="sm" className="name clamped" title={org ?? words.platform} component="span">
       {org === null ? words.platform : <OrganizationName id={org} name={org_name} />}
     </Text>
   ),

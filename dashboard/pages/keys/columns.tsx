@@ -29,7 +29,7 @@ export const keyColumns = ({ org, onAct, replacedBy }: ColumnTerms): Column<Key>
     order: ({ name }) => name.toLowerCase(),
     cell: (key) => (
       <Stack gap={0}>
-        <Link to={path.key(org, key.id)} size="sm" className="name">
+        <Link to={path.key(org, key.id)} size="sm" className="name clamped" title={key.name}>
           {shownName(key)}
         </Link>
         <Group gap={6}>

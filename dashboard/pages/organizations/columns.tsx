@@ -22,7 +22,7 @@ export const organizationColumns = (act: Act): Column<OrganizationRow>[] => [
     order: ({ name }) => name.toLowerCase(),
     cell: ({ id, name, open_entitlements }) => (
       <Stack gap={2} align="flex-start">
-        <Link to={path.organization(id)} size="sm" className="name">
+        <Link to={path.organization(id)} size="sm" className="name clamped" title={name}>
           {name}
         </Link>
         <Code className="figures">{id}</Code>

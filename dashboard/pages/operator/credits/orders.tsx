@@ -50,7 +50,7 @@ const columns = (confirm: (of: OrderRow) => void): Column<OrderRow>[] => [
     always: true,
     cell: ({ org, org_name, purpose }) => (
       <Stack gap={0}>
-        <span className="name">
+        <span className="name clamped">
           <OrganizationName id={org} name={org_name} />
         </span>
         <Text size="xs" c="dimmed">

@@ -55,7 +55,7 @@ const COLUMNS: Column<PaymentEvent>[] = [
       org === null ? (
         "–"
       ) : (
-        <span className="name">
+        <span className="name clamped">
           <OrganizationName id={org} name={org_name} />
         </span>
       ),

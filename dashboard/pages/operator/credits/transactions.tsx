@@ -65,7 +65,7 @@ const COLUMNS: Column<Credit>[] = [
     always: true,
     cell: ({ org, org_name, kind }) => (
       <Stack gap={0}>
-        <span className="name">
+        <span className="name clamped">
           <OrganizationName id={org} name={org_name} />
         </span>
         <Text size="xs" c="dimmed" hiddenFrom="sm">

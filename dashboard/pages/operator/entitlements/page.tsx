@@ -81,7 +81,7 @@ const columns = (setAct: (act: Act) => void): Column<EntitlementRow>[] => [
     always: true,
     cell: ({ org, org_name, project, asked_by, model, purpose, spend_usd, expires_at, wanted_until }) => (
       <Stack gap={0}>
-        <Text size="sm" fw={600} className="name">
+        <Text size="sm" fw={600} className="name clamped">
           <OrganizationName id={org} name={org_name} />
         </Text>
         <Text size="xs" c="dimmed" className="name">

@@ -58,7 +58,7 @@ const COLUMNS: Column<EndingRow>[] = [
       org === null ? (
         "–"
       ) : (
-        <Link to={path.organization(org)} size="sm" className="name">
+        <Link to={path.organization(org)} size="sm" className="name clamped">
           <OrganizationName id={org} name={org_name} />
         </Link>
       ),

@@ -56,7 +56,7 @@ const COLUMNS: Column<WaitingRow>[] = [
     title: words.columns.whose,
     always: true,
     cell: ({ org, org_name }) => (
-      <Link to={path.organization(org)} size="sm" className="name">
+      <Link to={path.organization(org)} size="sm" className="name clamped">
         <OrganizationName id={org} name={org_name} />
       </Link>
     ),

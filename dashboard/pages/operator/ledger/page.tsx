@@ -172,7 +172,7 @@ const INVARIANTS: Column<Invariant>[] = [
 /** Its pages and its statement, where what is wrong can be looked at. */
 const Organization = ({ id, name }: { id: string; name: string | null }) => (
   <Stack gap={6} align="flex-start">
-    <Link to={path.organization(id)} size="sm" className="name">
+    <Link to={path.organization(id)} size="sm" className="name clamped">
       <OrganizationName id={id} name={name} />
     </Link>
     <Link to={path.organization(id, "billing")} size="xs">

@@ -59,7 +59,7 @@ const columns = (resolve: (of: Quarantined) => void): Column<Quarantined>[] => [
     always: true,
     cell: ({ id, org, org_name, reason }) => (
       <Stack gap={0}>
-        <Link to={path.organization(org)} size="sm" className="name">
+        <Link to={path.organization(org)} size="sm" className="name clamped">
           <OrganizationName id={org} name={org_name} />
         </Link>
         <Text size="xs" c="dimmed" className="name" hiddenFrom="sm">

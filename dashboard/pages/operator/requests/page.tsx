@@ -97,7 +97,7 @@ const withOwner = (column: Column<FoundRow>): Column<FoundRow> => ({
     <>
       {column.cell(row)}
       <WhereFolded title={words.organization}>
-        <Text size="xs" className="name" title={`${row.org.name} · ${row.org.id}`}>
+        <Text size="xs" maw="6.5rem" className="name clamped" title={`${row.org.name} · ${row.org.id}`}>
           <OrganizationName {...row.org} />
         </Text>
       </WhereFolded>
@@ -108,7 +108,7 @@ const withOwner = (column: Column<FoundRow>): Column<FoundRow> => ({
 const ORGANIZATION: Column<FoundRow> = {
   title: words.organization,
   cell: ({ org }) => (
-    <Link to={path.organization(org.id)} size="sm" className="name" title={`${org.name} · ${org.id}`}>
+    <Link to={path.organization(org.id)} size="sm" className="name clamped" title={`${org.name} · ${org.id}`}>
       <OrganizationName {...org} />
     </Link>
   ),
