@@ -22,7 +22,8 @@ export const settingsTexts = {
   baseUrl: "Base URL for programs",
   paid: "This is a paid workspace.",
   notPaid: "This is not a paid workspace; a purchase makes it one.",
-  content: "Prompts and answers are never stored.",
+  content:
+    "Prompts are never stored, and answers only where a request has an Idempotency-Key: encrypted, until the time that Activity says of it.",
   account: "Your account",
   yourName: "Your name",
   currentPassword: "Current password",
