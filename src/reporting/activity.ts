@@ -100,6 +100,7 @@ export async function activityOf(
   if (release === null) throw missingRelease(requestId);
   if (row === undefined || stored === undefined)
     throw new Error(`request ${requestId} has a record but no row`);
+  const key = keyState(stored, on.clock.nowMs());
   return {
     row,
     request,
@@ -108,7 +109,7 @@ export async function activityOf(
     arithmetic: arithmeticOf(record, release),
     attempts: judgedAttempts(record),
     idempotency: {
-      ...keyState(stored, on.clock.nowMs()),
+      ...key,
       key: request.gateway.idempotency.key,
       caller_supplied: request.gateway.idempotency.caller_supplied,
       replays: await replaysOf(on, organizationId, requestId),
@@ -126,9 +127,13 @@ export async function activityOf(
       tier: release.tier,
     },
     refusal: null,
-    content: "not stored",
+    content: record.idempotencyKey !== null && answerIsKept(key.state, row) ? "answer kept" : "not stored",
   };
 }
+
+/** Of a stream that runs, what was sent so far. */
+const answerIsKept = (state: string, { stream }: ActivityRow): boolean =>
+  state === "answer_kept" || (state === "in_progress" && stream);
 
 interface Asked {
   filter: Filter;

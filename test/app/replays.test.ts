@@ -3,10 +3,12 @@
 import { expect, test } from "bun:test";
 import { chatCompletions } from "../../src/gateway/formats/chat-completions/chat-completions.ts";
 import { fingerprintOf } from "../../src/gateway/idempotency.ts";
-import { firstOperator } from "../support/browser.ts";
+import { firstOperator, signInAgain } from "../support/browser.ts";
+import { testClock } from "../support/clock.ts";
 import { hello, startGateway, STORES } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
 
+const DAY_MS = 86_400_000;
 const KEY = { "idempotency-key": "paid-once-1" };
 /** The least that a repeat waits that arrives while the first one's call stands still for twice as long. */
 const MET_MS = 300;
@@ -43,6 +45,36 @@ for (const store of STORES)
       const other = { org, request: unkeyed.json.gateway.request_id };
       const plain = await root.app("GET /orgs/{org}/activity/{request}", other);
       expect(plain.idempotency).toMatchObject({ caller_supplied: false, replays: [], content_hash: null });
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+for (const store of STORES)
+  test(`whether the answer is kept, and until when: of a keyed request alone, as long as its repeats get it, on ${store}`, async () => {
+    const clock = testClock();
+    const gateway = await startGateway({ store, clock });
+    try {
+      const root = await firstOperator(gateway);
+      const customer = await gateway.customer();
+      const org = customer.organizationId;
+      const detailOf = async (headers: Record<string, string>) => {
+        const { json } = await gateway.chat<{ gateway: { request_id: string } }>(customer, hello(), headers);
+        return () =>
+          root.app("GET /orgs/{org}/activity/{request}", { org, request: json.gateway.request_id });
+      };
+      const keyed = await detailOf({ "idempotency-key": "kept-for-a-day" });
+      const unkeyed = await detailOf({});
+      const found = await keyed();
+      expect(found).toMatchObject({ content: "answer kept", idempotency: { state: "answer_kept" } });
+      expect(Date.parse(found.idempotency?.until ?? "") - clock.nowMs()).toBeWithin(
+        DAY_MS - 60_000,
+        DAY_MS + 1,
+      );
+      expect((await unkeyed()).content).toBe("not stored");
+      clock.advance(DAY_MS + 1000);
+      await signInAgain(root);
+      expect(await keyed()).toMatchObject({ content: "not stored", idempotency: { state: "key_taken" } });
     } finally {
       await gateway.stop();
     }

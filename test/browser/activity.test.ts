@@ -288,5 +288,8 @@ test("a paid request tells of its repeats: how long each waited, that they were 
   await part.getByText(words.contentHash).waitFor();
   expect(await part.getByText(words.replayed).innerText()).toMatch(/, waited \d+ ms, \$0\.00$/);
   expect(await part.innerText()).toMatch(/content hash [0-9a-f]{64}/);
+  const raw = visitor.page.getByRole("region", { name: words.raw });
+  expect(await raw.getByText(words.answerKept).innerText()).toMatch(/, until \S+/);
+  expect(await raw.getByText(words.notStored).count()).toBe(0);
   await inspect(visitor, "a paid request with repeats");
 });

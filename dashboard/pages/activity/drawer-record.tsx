@@ -49,7 +49,19 @@ export const Route = ({ of }: { of: NonNullable<RequestDetail["route"]> }) => (
   </Part>
 );
 
-export function Raw({ org, of }: { org: string; of: Request }) {
+/** Which texts of a request are kept, and until when. */
+function Content({ of: { content, idempotency } }: { of: RequestDetail }) {
+  const until = idempotency?.until ?? null;
+  const kept = until === null ? words.keptSoFar : words.answerKept;
+  return (
+    <Text size="xs" c="dimmed">
+      {content === "not stored" ? words.notStored : kept}{" "}
+      {content !== "not stored" && until !== null && <Time at={until} />}
+    </Text>
+  );
+}
+
+export function Raw({ org, of, detail }: { org: string; of: Request; detail: RequestDetail }) {
   const json = JSON.stringify(of.gateway, null, 2);
   return (
     <Part title={words.raw}>
@@ -77,9 +89,7 @@ export function Raw({ org, of }: { org: string; of: Request }) {
             {words.receipt}
           </Button>
         )}
-        <Text size="xs" c="dimmed">
-          {words.notStored}
-        </Text>
+        <Content of={detail} />
       </Group>
     </Part>
   );

@@ -94,7 +94,7 @@ function Detail({ org, request }: { org: string; request: string }) {
           )}
           {found.idempotency !== null && <Idempotency of={found.idempotency} />}
           {found.route !== null && <Route of={found.route} />}
-          {found.request !== null && <Raw org={org} of={found.request} />}
+          {found.request !== null && <Raw org={org} of={found.request} detail={found} />}
         </Stack>
       )}
     </Loaded>

@@ -185,5 +185,9 @@ export const activityTexts = {
   raw: "The gateway object",
   download: "Download record",
   receipt: "Download signed receipt",
-  notStored: "Prompts and answers are not stored.",
+  notStored: "Neither prompt nor answer is stored.",
+  answerKept:
+    "The prompt is not stored. The answer is kept, encrypted, for repeats of its Idempotency-Key, until",
+  keptSoFar:
+    "The prompt is not stored. What was sent so far is kept, encrypted, for repeats of its Idempotency-Key.",
 } as const;

@@ -22,7 +22,8 @@ export const settingsTexts = {
   baseUrl: "Base URL for programs",
   paid: "This is a paid workspace.",
   notPaid: "This is not a paid workspace; buying credits makes it one.",
-  content: "Prompts and answers are never stored.",
+  content:
+    "Prompts are never stored. Answers are stored only for requests with an Idempotency-Key: encrypted, and until the time that Activity shows.",
   account: "Your account",
   yourName: "Your name",
   currentPassword: "Current password",

@@ -159,7 +159,11 @@ export const activityDetail = z.object({
       running_usd: usd,
     })
     .nullable(),
-  content: z.literal("not stored"),
+  /**
+   * A prompt is never stored. An answer is kept, sealed, for repeats of its Idempotency-Key, until `idempotency.until`; of a stream
+   * that still runs, what was sent so far.
+   */
+  content: z.enum(["not stored", "answer kept"]),
 });
 /** As `GET /v1/receipts/{request_id}` gives it to the key. */
 export const signedReceipt = z.object({

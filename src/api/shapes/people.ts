@@ -123,7 +123,7 @@ export const settings = z.object({
   created_at: time,
   paid_workspace: z.boolean(),
   require_two_factor: z.boolean(),
-  /** Content is never stored by this gateway; the field says so. */
+  /** No log holds content; the field says so. */
   content_logging: z.object({ allowed: z.boolean(), on: z.boolean() }),
   base_url: z.string(),
   version,

