@@ -15,7 +15,7 @@ import type { WireClasses } from "../src/domain/token-classes.ts";
 import { messageOf } from "../src/domain/error-message.ts";
 import { costLines } from "../src/pricing/cost-lines.ts";
 import { chargeOfReceipt, countsOfReceipt } from "../src/pricing/receipt-price.ts";
-import { differences, gatewayClaims } from "../src/pricing/receipt-claims.ts";
+import { differencesOf, gatewayClaims } from "../src/pricing/receipt-claims.ts";
 import { passByProxy } from "./gateway.ts";
 import { Problem } from "./problem.ts";
 import { type GlobalOptions, report } from "./report.ts";
@@ -82,8 +82,8 @@ const noReceipt = (file: string, reason = ""): Problem =>
 /** What the file says beside the signature and was not signed so: whoever reads it would believe it. */
 function unsignedOf({ id, receipt }: Content["beside"], signed: SignedReceipt): string[] {
   const wrong = [
-    ...(id === undefined ? [] : differences("id", id, signed.request_id)),
-    ...(receipt === undefined ? [] : differences("receipt", receipt, signed)),
+    ...(id === undefined ? [] : differencesOf("id", id, signed.request_id)),
+    ...(receipt === undefined ? [] : differencesOf("receipt", receipt, signed)),
   ];
   return wrong.map(
     ({ what, stated, found }) => `${what}: the file says ${stated}, what was signed says ${found}`,

@@ -110,7 +110,10 @@ export const paymentsEndpoints = [
     summary: "List an organization's payment orders, newest first",
     input: pageQuery.extend({ org: orgId }),
     output: orderList,
-    run: ({ input: { org, ...asked } }, { operator }) => operator.payments.orders(org, asked),
+    run: async ({ input: { org, ...asked } }, { operator }) => {
+      await operator.organizations.assertThere(org);
+      return operator.payments.orders(org, asked);
+    },
   }),
   endpoint({
     target: "GET /app/v1/operator/payments",
@@ -190,7 +193,10 @@ export const paymentsEndpoints = [
     summary: "List events of the payment service with what came of them, newest first",
     input: inputs.paymentEventsQuery,
     output: shapes.paymentEventList,
-    run: ({ input }, { operator }) => operator.payments.events(input),
+    run: async ({ input }, { operator }) => {
+      if (input.org !== undefined) await operator.organizations.assertThere(input.org);
+      return operator.payments.events(input);
+    },
   }),
 ] as const;
 

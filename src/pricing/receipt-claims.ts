@@ -5,7 +5,7 @@ import type { ReceiptJson } from "../domain/receipt.ts";
 import { nanoOf } from "./receipt-price.ts";
 
 /** Something that is said, beside what the rest of the receipt makes of it. */
-export interface Claim {
+export interface SaidTwice {
   /** Path of the member, like `gateway.cost.input_tokens`. */
   what: string;
   stated: string;
@@ -16,7 +16,7 @@ export interface Claim {
  * Each member of the `gateway` object that the rest of the receipt says, too, with both texts, differing or not. Lines are not among
  * them: they follow from prices. What a receipt of an older program does not say is left out.
  */
-export function gatewayClaims({ gateway, ...receipt }: ReceiptJson): Claim[] {
+export function gatewayClaims({ gateway, ...receipt }: ReceiptJson): SaidTwice[] {
   const { charge, hold, usage } = receipt;
   const cost = isJsonObject(gateway["cost"]) ? gateway["cost"] : {};
   const { customer_charge_usd: charged = 0 } = cost;
@@ -45,12 +45,12 @@ export function gatewayClaims({ gateway, ...receipt }: ReceiptJson): Claim[] {
 }
 
 /** Where two JSON values differ, by their paths in the order of the first; none where they are equal, in whatever order of names. */
-export function differences(path: string, stated: unknown, found: unknown): Claim[] {
+export function differencesOf(path: string, stated: unknown, found: unknown): SaidTwice[] {
   const [one, other] = [membersOf(stated), membersOf(found)];
   if (one === null || other === null || Array.isArray(stated) !== Array.isArray(found))
     return Object.is(stated, found) ? [] : [{ what: path, stated: textOf(stated), found: textOf(found) }];
   return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) =>
-    differences(`${path}.${name}`, one.get(name), other.get(name)),
+    differencesOf(`${path}.${name}`, one.get(name), other.get(name)),
   );
 }
 

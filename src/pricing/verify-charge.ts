@@ -10,18 +10,18 @@ import type { Check, VerifiedStep, VerificationStep } from "../domain/verificati
 import { canCheck, openJws, sha256, signedBy, type PublicKey } from "./check-signature.ts";
 import { type CostLine, costLines } from "./cost-lines.ts";
 import { checkChain, checkEntries } from "./verify-entries.ts";
-import { differences, gatewayClaims } from "./receipt-claims.ts";
+import { differencesOf, gatewayClaims } from "./receipt-claims.ts";
 import { chargeOfReceipt, countsOfReceipt, nanoOf } from "./receipt-price.ts";
 
 /** What the reader asked for and sees elsewhere, and which has to be the same: evidence of another request proves another charge. */
-export interface Asked {
+export interface AskedCharge {
   request: string;
   /** As a page shows it. */
   charge_usd?: string;
 }
 
 /** Every step, in order; a later one says what it finds whatever an earlier one found. */
-export async function verifyCharge(evidence: EvidenceJson, asked: Asked): Promise<VerifiedStep[]> {
+export async function verifyCharge(evidence: EvidenceJson, asked: AskedCharge): Promise<VerifiedStep[]> {
   const { receipt } = evidence.receipt;
   const release = releaseOf(evidence.release);
   return [
@@ -103,7 +103,7 @@ function checkPrices({ release: stated }: ReceiptJson, signed: SignedRelease | n
 
 async function checkReceipt(
   { receipt: { jws, receipt }, receipt_keys, org }: EvidenceJson,
-  { request }: Asked,
+  { request }: AskedCharge,
 ): Promise<Check[]> {
   const opened = openJws(jws);
   const kid = String(opened?.header["kid"]);
@@ -133,7 +133,7 @@ const sorted = (value: unknown): string =>
 function checkArithmetic(
   receipt: ReceiptJson,
   release: SignedRelease | null,
-  { charge_usd: shown }: Asked,
+  { charge_usd: shown }: AskedCharge,
 ): Check[] {
   const { charge, hold, usage } = receipt;
   const charged = nanoOf(charge.usd);
@@ -170,7 +170,7 @@ function checkArithmetic(
 const lineText = (said: CostLine | undefined, computed?: CostLine): string =>
   said === undefined
     ? "–"
-    : computed !== undefined && differences("", said, computed).every(({ what }) => what === ".amount_usd")
+    : computed !== undefined && differencesOf("", said, computed).every(({ what }) => what === ".amount_usd")
       ? said.amount_usd
       : [said.class, factorsOf(said), said.amount_usd].join(" ");
 

@@ -85,11 +85,9 @@ describe.each(STORES)("on %s", (store) => {
         ["null", null],
         [`${ORIGIN}:8443`, null],
       ] as const)
-        for (const init of [
-          {},
-          { body: "{", headers: { "content-type": "application/json" } },
-        ] as RequestInit[]) {
-          const reply = await call("POST", path, { ...init, headers: { ...init.headers, origin } });
+        for (const body of [undefined, "{"]) {
+          const headers = { origin, "content-type": "application/json" };
+          const reply = await call("POST", path, { headers, ...(body !== undefined && { body }) });
           expect(reply.status).toBeGreaterThanOrEqual(400);
           expect(reply.headers.get("access-control-allow-origin")).toBe(allowed);
           expect(reply.headers.get("vary") ?? "").toMatch(/origin/i);
