@@ -13,7 +13,7 @@ export type OutgoingMessage = Record<string, unknown>;
 export interface Hearer {
   /** The provider's name: the key under which its own state comes back (wire.md §8.4). */
   family: string;
-  /** Whose details of thoughts these are (`issuerOf`). */
+  /** Whose details of thoughts these are (`issuerOf`), where it tells any. */
   issuer: string;
   /** The published mode; null where the release has none. */
   effort: string | null;
@@ -30,7 +30,8 @@ export const alike = ({ family, issuer, effort, dialect }: Hearer): string =>
     dialect.textParts,
     dialect.thoughts,
     dialect.strictTurns,
-    dialect.reasoningDetails && issuer,
+    dialect.reasoningDetails,
+    issuer,
   ]);
 
 export function outgoingMessages(messages: readonly Message[], hearer: Hearer): OutgoingMessage[] {
