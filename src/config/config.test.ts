@@ -149,6 +149,7 @@ describe("dialects", () => {
         outputMaximum: "max_completion_tokens",
         developerRole: true,
         files: true,
+        textParts: true,
         thinking: "effort",
         thoughts: "calls",
         strictTurns: false,
@@ -161,7 +162,7 @@ describe("dialects", () => {
     expect(dialectOf(", dialect: { preset: deepseek }")).toEqual({ dialect: DIALECTS.deepseek });
     expect(
       dialectOf(
-        ", dialect: { preset: deepseek, developer_role: true, output_maximum: max_completion_tokens, files: true, thinking: switch, thoughts: never, strict_turns: true, reasoning_details: true, fields: [] }",
+        ", dialect: { preset: deepseek, developer_role: true, output_maximum: max_completion_tokens, files: true, text_parts: false, thinking: switch, thoughts: never, strict_turns: true, reasoning_details: true, fields: [] }",
       ),
     ).toEqual({
       dialect: {
@@ -169,6 +170,7 @@ describe("dialects", () => {
         developerRole: true,
         files: true,
         fields: [],
+        textParts: false,
         thinking: "switch",
         thoughts: "never",
         strictTurns: true,

@@ -6,6 +6,7 @@ import { isOverloaded } from "../domain/overloaded.ts";
 import { Refusal } from "../domain/refusals.ts";
 import { SMALL_BYTES } from "../gateway/answer-room.ts";
 import type { Followed } from "../gateway/attach.ts";
+import { EVENT_STREAM } from "../gateway/event-stream.ts";
 import type { Format, HeaderOf } from "../gateway/formats/format.ts";
 import type { Incoming } from "../gateway/incoming.ts";
 import type { RequestTrace } from "../gateway/trace.ts";
@@ -166,7 +167,9 @@ function respond(ports: SurfacePorts, arrived: Arrived, completion: Completion):
   const { format, requestId } = arrived;
   switch (completion.kind) {
     case "answer": {
-      const { status, headers } = completion;
+      const { status, headers, body } = completion;
+      const told = status === 400 && typeof body === "string" ? inStream(arrived, body, headers) : null;
+      if (told !== null) return told;
       const init = { status, headers: withIds(headers, format, requestId) };
       return new Response(whole(ports, arrived, completion), init);
     }
@@ -180,8 +183,12 @@ function respond(ports: SurfacePorts, arrived: Arrived, completion: Completion):
       const init = { status, headers: withIds({ ...headers }, format, original) };
       return new Response(whole(ports, arrived, { body, room }), init);
     }
-    case "refused":
-      return replyRefusal(requestId, completion.refusal, { ...completion, format });
+    case "refused": {
+      const reply = replyRefusal(requestId, completion.refusal, { ...completion, format });
+      if (reply.status !== 400) return reply;
+      const error = format.printError(completion.refusal, requestId, completion.gateway);
+      return inStream(arrived, error, Object.fromEntries(reply.headers)) ?? reply;
+    }
   }
 }
 
@@ -196,6 +203,18 @@ function whole<Body extends string | Uint8Array>(
 ): Body | AsyncIterable<Uint8Array> {
   const sent = body.length > SMALL_BYTES ? context.sending(idleSeconds(ports)) : undefined;
   return room === null ? body : largeAnswer(body, { room, client: signal, sent });
+}
+
+/** A refusal that its client knows only inside a stream; null for all others. */
+function inStream(
+  { format, header, requestId }: Arrived,
+  error: string,
+  headers: Record<string, string>,
+): Response | null {
+  const events = format.refusedInStream?.(error, header) ?? null;
+  if (events === null) return null;
+  const own = { ...headers, ...STREAM_HEADERS, "content-type": EVENT_STREAM };
+  return new Response(events, { headers: withIds(own, format, requestId) });
 }
 
 function streamed(

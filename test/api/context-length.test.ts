@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PLAIN, type TestManifest } from "../support/models.ts";
+import { readResponseStream } from "../support/response-schema.ts";
 
 const NARROW: TestManifest = { ...PLAIN, model: "narrow-1", context_window: 2_000, max_output_tokens: 1_500 };
 
@@ -69,6 +70,45 @@ test.each(SURFACES)("one that only its maximum has no room beside: %s", async (p
       `input length and \`max_tokens\` exceed context limit: ${prompt} + 1999 > 2000, decrease input length or \`max_tokens\` and try again`,
     );
   else expect(message).toContain(`${prompt} in the ${path === "/v1/responses" ? "input" : "messages"}`);
+});
+
+/** As Codex says of each of its programs. */
+const CODEX = { originator: "codex_exec" };
+
+test.each([
+  ["our own count", LONG, null],
+  ["the provider's", "Hi", "Your input exceeds the context window of this model."],
+])("Codex is told inside a stream, where it knows it: %s", async (_, input, theirs) => {
+  if (theirs !== null)
+    gateway.simulator.behave({ behaviour: { status: 400, error_message: theirs }, calls: 1 });
+  const before = await gateway.balance(customer);
+  const post = (headers: object, body: object): Promise<Response> =>
+    fetch(`${gateway.url}/v1/responses`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${customer.secret}`, ...headers },
+      body: JSON.stringify({ model: "narrow-1", input, stream: true, store: false, ...body }),
+    });
+  const reply = await post(CODEX, {});
+  expect([reply.status, reply.headers.get("content-type")]).toEqual([
+    200,
+    "text/event-stream; charset=utf-8",
+  ]);
+  const { events, final } = readResponseStream(await reply.text());
+  expect(events.map(({ type }) => type)).toEqual([
+    "response.created",
+    "response.in_progress",
+    "response.failed",
+  ]);
+  expect(final).toMatchObject({
+    status: "failed",
+    error: { code: "context_length_exceeded" },
+    model: "narrow-1",
+  });
+  expect(final.gateway).toMatchObject({ request_id: reply.headers.get("x-request-id") });
+  expect(await gateway.balance(customer)).toEqual(before);
+  // Other refusals are errors to it, too.
+  const other = await post(CODEX, { reasoning: { effort: "immense" } });
+  expect([other.status, ((await other.json()) as Refused).error.code]).toEqual([400, "unsupported_value"]);
 });
 
 const THEIRS: [string, string, string, object][] = [

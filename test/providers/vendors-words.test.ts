@@ -209,6 +209,24 @@ describe("thoughts of earlier turns", () => {
   });
 });
 
+test("texts go as one where a list of them is refused, with images they stay a list", async () => {
+  const texts = (...list: string[]): object[] => list.map((text) => ({ type: "text", text }));
+  const image = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
+  const turns = [
+    { role: "system", content: texts("Be brief.", "Be kind.") },
+    { role: "user", content: texts("Hi") },
+    { role: "assistant", content: texts("Let me ", "look."), tool_calls: [call("aaaaaaaa1")] },
+    { role: "tool", tool_call_id: "aaaaaaaa1", content: texts("rain", "and sun") },
+    { role: "user", content: [...texts("What is it?"), image] },
+  ];
+  const contents = async (vendor: string): Promise<unknown[]> =>
+    (await chat(vendor, turns)).messages.map(({ content }) => content);
+  const asOne = ["Be brief.\n\nBe kind.", "Hi", "Let me look.", "rain\nand sun", turns[4]?.content];
+  expect(await contents("deepseek")).toEqual(asOne);
+  expect(await contents("groq")).toEqual(asOne);
+  expect(await contents("openai")).toEqual(turns.map(({ content }) => content));
+});
+
 test("a call without arguments goes back with an empty object, which upstreams parse", async () => {
   const silent = { id: "aaaaaaaa1", type: "function", function: { name: "look", arguments: "" } };
   const result = { role: "tool", tool_call_id: "aaaaaaaa1", content: "rain" };

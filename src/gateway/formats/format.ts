@@ -32,6 +32,11 @@ export interface Format {
   sentFields(request: ChatRequest): ReadonlyMap<string, string>;
   /** The body of an error answer. `gateway` is JSON text, or null for callers that showed no valid key. */
   printError(refusal: Refusal, requestId: string, gateway: string | null): string;
+  /**
+   * The same as the events of a stream that fails at once, for a client that knows it by nothing else; null for all others. `error` is a
+   * printed body.
+   */
+  refusedInStream?(error: string, header: HeaderOf): string | null;
   /** The events that end a keyed stream which nobody prints any more; the first of them has this number. */
   printInterrupted(refusal: Refusal, requestId: string, at: InterruptedAt): string;
   /** Whether a keyed stream that begins like this was printed here: what is kept of a stream says itself what it is. */

@@ -27,6 +27,12 @@ const POINTS = {
     .boolean()
     .optional()
     .describe("Whether it reads PDFs in file parts; false refuses requests that have one."),
+  text_parts: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether it takes the content of a message as a list of texts; false sends such a list as one text.",
+    ),
   thinking: z
     .enum(THINKING_WORDS, oneOf(THINKING_WORDS))
     .optional()
@@ -77,6 +83,7 @@ const changed = (usual: Dialect, told: z.output<typeof points>): Dialect => ({
   outputMaximum: told.output_maximum ?? usual.outputMaximum,
   developerRole: told.developer_role ?? usual.developerRole,
   files: told.files ?? usual.files,
+  textParts: told.text_parts ?? usual.textParts,
   thinking: told.thinking ?? usual.thinking,
   thoughts: told.thoughts ?? usual.thoughts,
   strictTurns: told.strict_turns ?? usual.strictTurns,

@@ -16,6 +16,8 @@ export interface Dialect {
   developerRole: boolean;
   /** Whether it reads a `file` part with a PDF in it; where not, the request is refused. */
   files: boolean;
+  /** Whether it takes a text in parts; where not, what consists of texts alone goes as one. */
+  textParts: boolean;
   thinking: (typeof THINKING_WORDS)[number];
   /** `always` stands for a vendor that refuses a turn without: one whose thoughts were lost gets a blank in their place. */
   thoughts: (typeof THOUGHTS)[number];
@@ -30,7 +32,13 @@ export interface Dialect {
 }
 
 /** Of most vendors. */
-const USUAL = { thinking: "effort", thoughts: "calls", strictTurns: false, reasoningDetails: false } as const;
+const USUAL = {
+  textParts: true,
+  thinking: "effort",
+  thoughts: "calls",
+  strictTurns: false,
+  reasoningDetails: false,
+} as const;
 
 const SAMPLING = ["top_p", "frequency_penalty", "presence_penalty"] as const;
 const COMMON = [...SAMPLING, "seed", "user", "stream_options", "n", "logprobs", "response_format"] as const;
@@ -50,6 +58,7 @@ export const DIALECTS = {
     developerRole: false,
     files: false,
     ...USUAL,
+    textParts: false,
     thinking: "switch_and_effort",
     thoughts: "always",
     fields: [...SAMPLING, "stream_options", "logprobs", "response_format"],
@@ -64,12 +73,13 @@ export const DIALECTS = {
     strictTurns: true,
     fields: [...SAMPLING, "parallel_tool_calls", "n", "response_format"],
   },
-  /** Refuses `reasoning_content` in a message with 400. */
+  /** Refuses `reasoning_content` in a message, and instructions in parts, with 400. */
   groq: {
     outputMaximum: "max_completion_tokens",
     developerRole: false,
     files: false,
     ...USUAL,
+    textParts: false,
     thoughts: "never",
     fields: [...SAMPLING, "seed", "user", "parallel_tool_calls", "stream_options", "response_format"],
   },

@@ -39,7 +39,7 @@ class PrintedBody implements OutgoingBody {
     const { request } = draft;
     const effort = possibleMode(draft, dialect);
     const known: readonly string[] = dialect.fields;
-    const issuer = issuerOf(family, draft.release.upstreamModel);
+    const issuer = dialect.reasoningDetails ? issuerOf(family, draft.release.upstreamModel) : "";
     this.request = request;
     this.places = request.native === null && !dialect.strictTurns;
     this.conversation = conversationFor(request, { family, issuer, effort, dialect });

@@ -1,6 +1,6 @@
 // Messages as an upstream of the OpenAI shape is told them (wire.md §1.2, §8.5): in its roles, with those thoughts and that state of its own
 // that it wants back, and in the order that it takes.
-import type { Message, ToolCall } from "../../domain/chat-request.ts";
+import type { ContentPart, Message, Role, ToolCall } from "../../domain/chat-request.ts";
 import { isJsonObject } from "../../domain/read-value.ts";
 import { extraOf } from "../extra-content.ts";
 import type { Dialect } from "./dialects.ts";
@@ -13,11 +13,11 @@ export type OutgoingMessage = Record<string, unknown>;
 export interface Hearer {
   /** The provider's name: the key under which its own state comes back (wire.md §8.4). */
   family: string;
-  /** Whose details of thoughts these are (`issuerOf`). */
+  /** Whose details of thoughts these are (`issuerOf`), where it tells any. */
   issuer: string;
   /** The published mode; null where the release has none. */
   effort: string | null;
-  dialect: Pick<Dialect, "developerRole" | "thoughts" | "strictTurns" | "reasoningDetails">;
+  dialect: Pick<Dialect, "developerRole" | "textParts" | "thoughts" | "strictTurns" | "reasoningDetails">;
 }
 
 /** All of what tells the messages of two hearers apart. */
@@ -27,9 +27,11 @@ export const alike = ({ family, issuer, effort, dialect }: Hearer): string =>
     effort === null,
     family,
     dialect.developerRole,
+    dialect.textParts,
     dialect.thoughts,
     dialect.strictTurns,
-    dialect.reasoningDetails && issuer,
+    dialect.reasoningDetails,
+    issuer,
   ]);
 
 export function outgoingMessages(messages: readonly Message[], hearer: Hearer): OutgoingMessage[] {
@@ -41,7 +43,8 @@ const thinks = (effort: string | null): boolean => effort !== null && effort !==
 
 function outgoingMessage(message: Message, hearer: Hearer): OutgoingMessage {
   const { tool_calls: calls, reasoning_content: _reasoning, failed: _failed, ...rest } = message;
-  if (Array.isArray(rest.content)) rest.content = unmarked(rest.content);
+  if (Array.isArray(rest.content))
+    rest.content = contentOf(unmarked(rest.content), rest.role, hearer.dialect);
   if (rest.role === "developer" && !hearer.dialect.developerRole) return { ...rest, role: "system" };
   if (rest.role !== "assistant") return rest;
   return {
@@ -49,6 +52,24 @@ function outgoingMessage(message: Message, hearer: Hearer): OutgoingMessage {
     ...thoughtsOf(message, hearer),
     ...(calls !== undefined && { tool_calls: calls.map((call) => outgoingCall(call, hearer)) }),
   };
+}
+
+/** What stands between texts that become one: of an answer nothing, as it may have been cut anywhere. */
+const BETWEEN: Partial<Record<Role, string>> = { assistant: "", tool: "\n" };
+
+function contentOf(
+  parts: ContentPart[],
+  role: Role,
+  { textParts }: Pick<Dialect, "textParts">,
+): string | ContentPart[] {
+  if (textParts) return parts;
+  const texts: string[] = [];
+  for (const part of parts) {
+    if (part.type === "text") texts.push(part.text);
+    else if (part.type === "refusal") texts.push(part.refusal);
+    else return parts;
+  }
+  return texts.join(BETWEEN[role] ?? "\n\n");
 }
 
 /** A vendor that refuses a turn without thoughts takes a blank in the place of those that a client lost. */

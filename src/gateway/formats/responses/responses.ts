@@ -3,6 +3,7 @@ import type { AnswerPrinter, Format } from "../format.ts";
 import { parseResponseRequest, type ParsedResponseRequest } from "./parse-response-request.ts";
 import { printResponse } from "./response-answer.ts";
 import { printResponseInterrupted } from "./interrupted-response.ts";
+import { refusedInStream } from "./refused-in-stream.ts";
 import { printResponseError } from "./response-errors.ts";
 import { ResponseEvents } from "./response-events.ts";
 import { sentFieldsOf } from "./sent-response-fields.ts";
@@ -19,6 +20,7 @@ export const responses: Format = {
   },
   sentFields: sentFieldsOf,
   printError: printResponseError,
+  refusedInStream,
   printInterrupted: printResponseInterrupted,
   recognizes: (sent) => sent.startsWith("id: 1\nevent: response.created\n"),
 };
