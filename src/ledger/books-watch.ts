@@ -108,8 +108,9 @@ export class BooksWatch {
     for (const one of known.values()) {
       const violations = found.get(one.organizationId);
       if (!first.bases.has(one.organizationId)) continue; // without a balance nothing holds
-      if (violations === undefined) await letGo(on, one);
-      else if (!same(violations, one.violations)) await stillStopped(on, { ...one, violations });
+      if (violations === undefined) await letGo(on, one.organizationId);
+      else if (!same(violations, one.violations))
+        await stillStopped(on, { organizationId: one.organizationId, violations });
     }
     await this.refresh();
   }

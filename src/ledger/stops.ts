@@ -87,22 +87,23 @@ export const stop = (
 /** What is broken now, of one that stays stopped. */
 export const stillStopped = (
   on: Transactions,
-  { organizationId, sinceMs, violations }: StoppedOrganization,
+  { organizationId, violations }: Pick<Stop, "organizationId" | "violations">,
 ): Promise<void> =>
   on.change({ organizationId, by: WATCH.id }, function* () {
-    yield* ask("UPDATE stopped_organization SET violations = ?3 WHERE org_id = ?1 AND since = ?2", [
+    const told = JSON.stringify(violations);
+    yield* ask("UPDATE stopped_organization SET violations = ?2 WHERE org_id = ?1 AND since IS NOT NULL", [
       organizationId,
-      sinceMs,
-      JSON.stringify(violations),
+      told,
     ]);
   });
 
 /** Its books hold again. */
-export const letGo = (on: Transactions, { organizationId, sinceMs }: StoppedOrganization): Promise<void> =>
+export const letGo = (on: Transactions, organizationId: string): Promise<void> =>
   on.change({ organizationId, by: WATCH.id }, function* (nowMs) {
     const [gone] = yield* ask(
-      `UPDATE stopped_organization SET since = NULL, violations = '[]' WHERE org_id = ?1 AND since = ?2 RETURNING org_id`,
-      [organizationId, sinceMs],
+      `UPDATE stopped_organization SET since = NULL, violations = '[]'
+       WHERE org_id = ?1 AND since IS NOT NULL RETURNING org_id`,
+      [organizationId],
     );
     if (gone === undefined) return;
     const note = { actor: WATCH, action: "organization.resume", organizationId, target: organizationId };

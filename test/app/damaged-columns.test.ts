@@ -26,7 +26,14 @@ const OF_ONE_RECORD =
 const OF_ONE_REQUEST = /\{(request|id)\}|^GET \/v1\/(generation|receipts)/;
 const NAMED = "A record in the store is damaged: ";
 /** Their damage may hide what would come of another one: no other table's column shares a round with theirs. */
-const HIDING = ["api_key", "org_balance", "organization", "organizationRule", "request"];
+const HIDING = [
+  "api_key",
+  "org_balance",
+  "organization",
+  "organizationRule",
+  "request",
+  "stopped_organization", // a stop that another damage brings would take the place of the damaged row
+];
 /** So many columns of a request at a time, each in a row of its own, all of which are asked for. */
 const ROWS = 10;
 /** Questions on their way together. */

@@ -79,7 +79,13 @@ async function sqlite(): Promise<Place> {
     start: (sweepEveryMs = DAY_MS) => {
       store?.close();
       store = openSqliteStore(directory);
-      return openSqliteLedger({ store, clock: systemClock, sweepEveryMs, ...common(told) });
+      return openSqliteLedger({
+        store,
+        clock: systemClock,
+        sweepEveryMs,
+        booksEveryMs: DAY_MS,
+        ...common(told),
+      });
     },
     damage: async (sql) => {
       const database = new Database(join(directory, "tollgate.sqlite"));
@@ -115,7 +121,7 @@ async function postgres(): Promise<Place> {
         "DO $$ BEGIN IF to_regclass('instance') IS NOT NULL THEN UPDATE instance SET lease_until = 0, condemned = true; END IF; END $$",
       );
       const store = await openPostgresStore(database.url, directory);
-      const ledger = await openPostgresLedger({ store, sweepEveryMs, ...common(told) });
+      const ledger = await openPostgresLedger({ store, sweepEveryMs, booksEveryMs: DAY_MS, ...common(told) });
       ended.push(async () => {
         await ledger.close();
         await store.close();
