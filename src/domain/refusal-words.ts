@@ -41,9 +41,13 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
     happened: "not one JSON document in UTF-8, a key twice, nested too deep, or a number out of range",
     next: "send what a JSON library prints",
   },
+  too_many_values: {
+    happened: "the body has more than 250,000 fields, or 500,000 values (a list or an object counts as two)",
+    next: "send fewer, larger ones: one message in place of a thousand, text in place of lists of numbers",
+  },
   invalid_request: {
     happened:
-      "a field is missing, has the wrong type or contradicts another one, or the provider does not take its value",
+      "a field is missing, has the wrong type or contradicts another one, or the provider does not take its value, or the body came in too many tiny chunks",
     next: "`param` names it",
   },
   integer_above_max_value: {

@@ -31,6 +31,7 @@ export const REFUSALS = {
   unsupported_media_type: ire(415),
   payload_too_large: ire(413),
   invalid_json: ire(400),
+  too_many_values: ire(400),
   invalid_request: ire(400),
   integer_above_max_value: ire(400),
   integer_below_min_value: ire(400),

@@ -26,15 +26,15 @@ import { withWayOut } from "./short-of-credits.ts";
 import type { Room } from "../limits/byte-rooms.ts";
 import { nextTurn } from "../lib/turn.ts";
 import type { Concurrency, ConcurrencySlot } from "../limits/concurrency.ts";
-import { type Prompts, withPrompt } from "../limits/prompts.ts";
+import { withPrompt } from "../limits/prompts.ts";
 import type { SpentRates } from "../limits/spent-rates.ts";
+import { promptRoom, type PromptRoomPorts } from "./prompt-room.ts";
 import { limitOf, rateHeaders } from "./rate-headers.ts";
 import { printGateway, routeOf } from "./receipt.ts";
 
-export interface AdmitPorts extends PreparePorts, AttachPorts, AskLedgerPorts {
+export interface AdmitPorts extends PreparePorts, AttachPorts, AskLedgerPorts, PromptRoomPorts {
   ledger: Pick<Ledger, "admit" | "checkKey" | "rateRefusal">;
   limits: Concurrency;
-  prompts: Prompts;
   spentRates: SpentRates;
   /** Told of a limit on all gateways together that refused, by its name. */
   limitRefused(limit: string): void;
@@ -80,7 +80,8 @@ export async function admit(ports: AdmitPorts, incoming: Incoming): Promise<Admi
   }
   const { organizationId } = credential;
   const body = await incoming.readBody(organizationId); //                                         3
-  const prompt = ports.prompts.roomOf(organizationId, body.byteLength);
+  const making = promptRoom(ports, { organizationId, body, signal: incoming.signal });
+  const prompt = making instanceof Promise ? await making : making;
   if (prompt instanceof Refusal) return refusedUnread(incoming, prompt);
   let running = false; // only then the room for its prompt is kept
   try {

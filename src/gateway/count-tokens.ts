@@ -19,6 +19,7 @@ import type { Incoming } from "./incoming.ts";
 import { type PreviewPorts, withoutTrials } from "./preview.ts";
 import { admissionRequestOf } from "./admission-request.ts";
 import { prepareRequest } from "./prepared-request.ts";
+import { withPromptRoom } from "./prompt-room.ts";
 
 export interface CountTokensPorts extends PreviewPorts {
   limits: Pick<Concurrency, "refusal">;
@@ -88,7 +89,8 @@ export class PromptCounts {
     const { organizationId } = credential;
     const body = await incoming.readBody(organizationId);
     const asked = { credential, terms, body };
-    return await this.ports.prompts.during(organizationId, body.byteLength, () => this.read(incoming, asked));
+    const prompt = { organizationId, body, signal: incoming.signal };
+    return await withPromptRoom(this.ports, prompt, () => this.read(incoming, asked));
   }
 
   private async read(

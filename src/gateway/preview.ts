@@ -10,22 +10,21 @@ import type { RouteSeeker } from "../releases/route-table.ts";
 import { affordableMaxTokens, type Quote } from "../pricing/quote.ts";
 import { admissionRequestOf } from "./admission-request.ts";
 import { boundOver, prepareRequest, type PreparedRequest, type PreparePorts } from "./prepared-request.ts";
+import { type PromptRoomPorts, withPromptRoom } from "./prompt-room.ts";
 import { countPrompt, onlyTheBoundRefused } from "./count-prompt.ts";
 import { credentialOf } from "./credential.ts";
 import type { Credential } from "../domain/credential.ts";
 import type { Incoming } from "./incoming.ts";
-import type { Prompts } from "../limits/prompts.ts";
 import { withWayOut } from "./short-of-credits.ts";
 import { authenticateKey, type KeyRecord } from "../registry/api-keys.ts";
 
-export interface PreviewPorts extends Omit<PreparePorts, "routeTable"> {
+export interface PreviewPorts extends Omit<PreparePorts, "routeTable">, PromptRoomPorts {
   /** `open` is what could be tried now; unlike a call, a quote takes no circuit's trial. */
   routeTable: {
     open(model: string, seeker: RouteSeeker): readonly Release[];
     closedReason(model: string, seeker: RouteSeeker): Refusal;
   };
   ledger: Pick<Ledger, "balance" | "preview" | "read">;
-  prompts: Prompts;
 }
 
 const BINDING: Partial<Record<RefusalCode, string>> = {
@@ -58,7 +57,7 @@ export const withoutTrials = (table: PreviewPorts["routeTable"]): PreparePorts["
 
 /** The quote of one call. Throws `Refusal` for what no admission could change: bad bodies, 401, 404. */
 export async function preview(ports: PreviewPorts, incoming: Incoming): Promise<unknown> {
-  const { ledger, prompts } = ports;
+  const { ledger } = ports;
   const credential = credentialOf(incoming.authorization);
   incoming.checkBody();
   const authenticated = await authenticateKey(ledger, credential);
@@ -66,7 +65,8 @@ export async function preview(ports: PreviewPorts, incoming: Incoming): Promise<
   const { organizationId } = credential;
   const body = await incoming.readBody(organizationId);
   const asked = { incoming, credential, key: authenticated.key, body };
-  return await prompts.during(organizationId, body.byteLength, () => previewed(ports, asked));
+  const prompt = { organizationId, body, signal: incoming.signal };
+  return await withPromptRoom(ports, prompt, () => previewed(ports, asked));
 }
 
 interface Previewing {

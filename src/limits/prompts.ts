@@ -15,30 +15,22 @@ export const promptBytesIn = (memoryBytes: number): number =>
 
 export class Prompts {
   private readonly rooms: ByteRooms;
+  /** What one organization has: one body fits however much it weighs. */
+  private readonly most: number;
 
   constructor(terms: RoomTerms) {
+    this.most = Math.max(terms.totalBytes / 4, terms.bodyBytes);
     this.rooms = new ByteRooms(terms, { limit: "prompt_bytes", tooMuch, full });
   }
 
-  /** Null: it is small. 429 where the organization has too much under way, 503 where all together have. */
-  roomOf(organizationId: string, bytes: number): Room | Refusal | null {
-    if (bytes <= SMALL_BODY_BYTES) return null;
+  /** Of what it weighs, bytes. Null: little. 429 where the organization has too much under way, 503 where all together have. */
+  roomOf(organizationId: string, weight: number): Room | Refusal | null {
+    if (weight <= SMALL_BODY_BYTES) return null;
     try {
-      return this.rooms.take(organizationId, bytes);
+      return this.rooms.take(organizationId, Math.min(weight, this.most));
     } catch (error) {
       if (error instanceof Refusal) return error;
       throw error;
-    }
-  }
-
-  /** For what asks about a call and makes none. Throws `Refusal` where there is no room. */
-  async during<T>(organizationId: string, bytes: number, work: () => Promise<T>): Promise<T> {
-    const room = this.roomOf(organizationId, bytes);
-    if (room instanceof Refusal) throw room;
-    try {
-      return await work();
-    } finally {
-      room?.release();
     }
   }
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     clock,
     configure: (config) => {
-      config.limits.bodyBytes = 500_000;
+      config.limits.bodyBytes = 510_000;
       config.idempotency.attachWaitMs = 50;
       for (const provider of config.providers) provider.health = { ...provider.health, openAfterFailures: 2 };
       // Of its own: a busy machine is late, and a route that two late answers closed stays closed on a clock that stands.
@@ -93,6 +93,7 @@ const PROVOKE: Record<RefusalCode, () => Promise<ErrorReply>> = {
   unsupported_media_type: () => withHeaders({ "content-type": "text/plain" }),
   payload_too_large: () => gateway.chat<ErrorJson>(customer, "x".repeat(600_000)),
   invalid_json: () => gateway.chat<ErrorJson>(customer, "{"),
+  too_many_values: () => gateway.chat<ErrorJson>(customer, `[${",".repeat(500_000)}`),
   invalid_request: () => chat({ messages: null }),
   integer_above_max_value: () => preview({ logprobs: true, top_logprobs: 21 }),
   integer_below_min_value: () => chat({ max_tokens: 0 }),

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
+import { MODELS, VECTORS } from "../support/models.ts";
 import { waitFor } from "../support/wait.ts";
 
 const BODY_BYTES = 128 * 1024;
@@ -65,4 +66,63 @@ test("what is refused, asked as a quote, or repeated gives its room back", async
       expect(quote.status).toBe(200);
     }
   });
+}, 60_000);
+
+/** Some 50 KB of text in 1,500 messages: 170 KB of memory in thirds, of 256 that an organization has. */
+const MANY = {
+  model: "uncounted-1",
+  max_tokens: 10,
+  messages: Array.from({ length: 1_500 }, (_, n) => ({ role: n % 2 === 0 ? "user" : "assistant", content: "x" })),
+};
+
+test("a body of many small values has room by what it becomes, not by its text", async () => {
+  await within(async (gateway) => {
+    const [one, other] = [await gateway.customer({ usd: "100" }), await gateway.customer({ usd: "100" })];
+    const ask = (customer: Customer) => gateway.chat<ErrorJson>(customer, MANY);
+    gateway.simulator.behave({ behaviour: { until_well: true } });
+    const hanging = [ask(one), ask(other)];
+    await waitFor(async () => running(gateway) === 2, "two that run");
+    const refused = await ask(one);
+    expect([refused.status, refused.json.error.code]).toEqual([429, "rate_limit_exceeded"]);
+    gateway.simulator.behaveWell();
+    expect((await Promise.all(hanging)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await ask(one)).status).toBe(200);
+  });
+}, 60_000);
+
+test("one that becomes more than an organization's room is served alone", async () => {
+  await within(async (gateway) => {
+    const one = await gateway.customer({ usd: "100" });
+    const messages = Array.from({ length: 2_600 }, (_, n) => MANY.messages[n % 2]); // 290 KB of 256
+    for (let n = 0; n < 3; n += 1) {
+      const { status, json } = await gateway.chat<ErrorJson>(one, { ...MANY, messages });
+      expect([status, json]).toEqual([200, expect.anything()]);
+    }
+  });
+}, 60_000);
+
+test("more values than any body may have are refused unread on every surface, and hold nothing", async () => {
+  const gateway = await startGateway({ models: [...MODELS, VECTORS] });
+  try {
+    const customer = await gateway.customer();
+    const paths = [
+      ...["chat/completions", "chat/completions/quote", "completions", "messages", "messages/count_tokens"],
+      ...["responses", "responses/input_tokens", "embeddings"],
+    ];
+    for (const path of paths)
+      for (const body of [`{"model":"plain-1","messages":[${"{},".repeat(250_000)}{}]}`, `{${'"":0,'.repeat(250_001)}"":0}`]) {
+        const answer = await fetch(`${gateway.baseUrl}/${path}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },
+          body,
+        });
+        const text = await answer.text();
+        expect([path, answer.status]).toEqual([path, 400]);
+        expect(text).toContain("more than 250000 fields, or 500000 values");
+      }
+    expect(gateway.simulator.bill()).toEqual([]);
+    await gateway.assertSound();
+  } finally {
+    await gateway.stop();
+  }
 }, 60_000);

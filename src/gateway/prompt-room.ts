@@ -1,0 +1,77 @@
+// Room in memory for a request's body, by what it weighs once it is read (docs/decisions/0086-a-body-weighs-what-it-becomes.md). Weighed
+// before it is parsed: a large one when its turn comes, as it is read then, too.
+import { FIELDS_MAX, VALUES_MAX, weightOf } from "../domain/body-weight.ts";
+import { Refusal } from "../domain/refusals.ts";
+import type { Room } from "../limits/byte-rooms.ts";
+import type { Pacer } from "../limits/pacer.ts";
+import type { Prompts } from "../limits/prompts.ts";
+import { SMALL_BODY_BYTES } from "../limits/uploads.ts";
+
+/** However many values it has, it becomes no more than the rest of its request. */
+const LIGHT_BYTES = 4 * 1024;
+
+export interface PromptRoomPorts {
+  prompts: Prompts;
+  pacer: Pacer;
+}
+
+interface Prompt {
+  organizationId: string;
+  body: Uint8Array;
+  /** Of the client. */
+  signal: AbortSignal;
+}
+
+/**
+ * Null: it takes none. 400 where it has too many fields or values, 429 where the organization has too much under way, 503 where all
+ * together have. Rejects with a `Refusal` when the client of a large one has left before.
+ */
+export function promptRoom(
+  ports: PromptRoomPorts,
+  prompt: Prompt,
+): Room | Refusal | null | Promise<Room | Refusal | null> {
+  const { organizationId, body } = prompt;
+  if (body.byteLength <= LIGHT_BYTES) return null;
+  if (body.byteLength > SMALL_BODY_BYTES) return roomOfLarge(ports, prompt);
+  return roomOf(ports.prompts, organizationId, weightOf(body));
+}
+
+/** As long as it waits for its turn it has room for its text. */
+async function roomOfLarge(
+  { prompts, pacer }: PromptRoomPorts,
+  { organizationId, body, signal }: Prompt,
+): Promise<Room | Refusal | null> {
+  const text = prompts.roomOf(organizationId, body.byteLength);
+  if (text instanceof Refusal) return text;
+  let weight: number | null;
+  try {
+    weight = await pacer.run({ organizationId, bytes: body.byteLength, signal }, () => weightOf(body));
+  } finally {
+    text?.release();
+  }
+  return roomOf(prompts, organizationId, weight);
+}
+
+const roomOf = (prompts: Prompts, organizationId: string, weight: number | null): Room | Refusal | null =>
+  weight === null ? tooManyValues() : prompts.roomOf(organizationId, weight);
+
+/** For what asks about a call and makes none. Throws `Refusal` where there is no room. */
+export async function withPromptRoom<T>(
+  ports: PromptRoomPorts,
+  prompt: Prompt,
+  work: () => Promise<T>,
+): Promise<T> {
+  const room = await promptRoom(ports, prompt);
+  if (room instanceof Refusal) throw room;
+  try {
+    return await work();
+  } finally {
+    room?.release();
+  }
+}
+
+const tooManyValues = (): Refusal =>
+  new Refusal(
+    "too_many_values",
+    `The body has more than ${FIELDS_MAX} fields, or ${VALUES_MAX} values (a list or an object counts as two). Send fewer, larger ones.`,
+  );
