@@ -5,6 +5,7 @@ import type { InvitationJson, MadeInvitationJson } from "../src/api/shapes/peopl
 import { ROLES, type Role } from "../src/domain/roles.ts";
 import { oneOf, orOf } from "./choice.ts";
 import { confirm } from "./confirm.ts";
+import { type Paged, paged, tellMore } from "./paged.ts";
 import { report } from "./report.ts";
 import { table } from "./table.ts";
 
@@ -19,17 +20,19 @@ export function addInvitations(program: Command): void {
 }
 
 function addList(invitations: Command): void {
-  invitations
-    .command("list")
-    .description("list an organization's invitations, newest first")
-    .requiredOption("--org <org>", "the organization's id or name")
-    .action(({ org }: { org: string }, command: Command) =>
-      report(command, async (context) => {
-        const gateway = await context.gateway();
-        const { text, value } = await gateway.call("GET /admin/v1/invitations", { org });
-        return { json: text, text: () => table(value.data, INVITATION) };
-      }),
-    );
+  paged(
+    invitations
+      .command("list")
+      .description("list an organization's invitations, newest first")
+      .requiredOption("--org <org>", "the organization's id or name"),
+  ).action((options: Paged & { org: string }, command: Command) =>
+    report(command, async (context) => {
+      const gateway = await context.gateway();
+      const { text, value } = await gateway.call("GET /admin/v1/invitations", { ...options });
+      tellMore(value);
+      return { json: text, text: () => table(value.data, INVITATION) };
+    }),
+  );
 }
 
 function addSend(invitations: Command): void {

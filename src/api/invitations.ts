@@ -7,7 +7,7 @@ import type { People } from "../people/people.ts";
 import { organizationNamed } from "../reporting/organization-names.ts";
 import { endpoint } from "./endpoint.ts";
 import { arrivedAs, printSession } from "./session.ts";
-import { id, orgId } from "./shapes/fields.ts";
+import { id, orgId, page } from "./shapes/fields.ts";
 import { inviteOperatorInput } from "./shapes/people.ts";
 import * as shapes from "./shapes/people.ts";
 
@@ -67,12 +67,19 @@ export const invitationsEndpoints = [
     },
   }),
   endpoint({
-    target: ["GET /app/v1/orgs/{org}/invitations", "GET /admin/v1/invitations"],
+    target: "GET /app/v1/orgs/{org}/invitations",
     who: "team.see",
-    summary: "List an organization's invitations, newest first",
-    input: z.strictObject({ org: orgId }),
+    input: z.strictObject({ org: id }),
     output: shapes.invitationList,
     run: ({ input }, { operator }) => operator.invitations.list(input.org),
+  }),
+  endpoint({
+    target: "GET /admin/v1/invitations",
+    who: "team.see",
+    summary: "List an organization's invitations, newest first",
+    input: z.strictObject({ ...page, org: orgId }),
+    output: shapes.invitationList,
+    run: ({ input }, { operator }) => operator.invitations.page(input),
   }),
   endpoint({
     target: ["POST /app/v1/orgs/{org}/invitations", "POST /admin/v1/invitations"],

@@ -7,9 +7,12 @@ import { printTime } from "../domain/print.ts";
 import type { Role } from "../domain/roles.ts";
 import { notFound } from "../domain/unknown-record.ts";
 import type { Reader } from "../ledger/ledger.ts";
+import { madePlace } from "../people/invitations.ts";
 import type { Invitation, MadeInvitation, People } from "../people/people.ts";
 import { organizationNamed } from "../reporting/organization-names.ts";
+import { pageOf } from "../store/page.ts";
 import type { Sql } from "../store/sql.ts";
+import { type ListAsk, startOf } from "./list.ts";
 import { mailInvitation } from "./invitation-mail.ts";
 import type { MailOutcome } from "./mail-quota.ts";
 import { assertOrganization } from "./organizations.ts";
@@ -18,7 +21,18 @@ import { assertMayGive, type Giver } from "./team.ts";
 export interface InvitationsPorts {
   people(
     this: void,
-  ): Promise<Pick<People, "invitations" | "invite" | "persons" | "withdrawInvitation" | "written">>;
+  ): Promise<
+    Pick<
+      People,
+      | "invitationNamed"
+      | "invitations"
+      | "invitationsAfter"
+      | "invite"
+      | "persons"
+      | "withdrawInvitation"
+      | "written"
+    >
+  >;
   ledger: Reader;
   sql: Sql;
   /** Null where no mail server is configured. */
@@ -28,7 +42,15 @@ export interface InvitationsPorts {
 }
 
 export const operatorInvitations = (on: InvitationsPorts) => ({
-  /** Newest first; `org` null: of operators. */
+  /** A page of them, newest first. */
+  async page({ org, ...asked }: ListAsk & { org: string }): Promise<z.output<typeof invitationList>> {
+    await assertOrganization(on.ledger, org);
+    const { after, limit } = startOf(asked);
+    const found = await (await on.people()).invitationsAfter(org, { after, most: limit + 1 });
+    const { rows, nextCursor } = pageOf(found, { limit }, madePlace);
+    return { data: await print(on, rows), next_cursor: nextCursor };
+  },
+  /** The newest 1,000; `org` null: of operators. */
   async list(org: string | null): Promise<z.output<typeof invitationList>> {
     if (org !== null) await assertOrganization(on.ledger, org);
     return { data: await print(on, await (await on.people()).invitations(org)), next_cursor: null };
@@ -62,11 +84,8 @@ export const operatorInvitations = (on: InvitationsPorts) => ({
     { org, invitation }: { org: string; invitation: string },
     by: Giver,
   ): Promise<MadeInvitationJson> {
-    const offered = await (await on.people()).invitations(org);
-    const found = offered.find(
-      ({ id, state }) => id === invitation && (state === "open" || state === "expired"),
-    );
-    if (found === undefined) throw notFound("invitation");
+    const found = await (await on.people()).invitationNamed(org, invitation);
+    if (found?.state !== "open" && found?.state !== "expired") throw notFound("invitation");
     return await this.invite({ org, email: found.email, role: found.role }, by);
   },
   /** Its link opens nothing from now on. */

@@ -6,6 +6,7 @@ import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { Invitation, MadeInvitation, People } from "./people.ts";
 import type { Role } from "../domain/roles.ts";
 import { mayInvite, OPERATORS } from "./authority.ts";
+import { knownMs, knownTime } from "./known-time.ts";
 import { alreadyMember, MEMBERS_MAX, tooManyMembers } from "./memberships.ts";
 import type { InvitationRow } from "./schema.ts";
 import type { SignIn } from "./sign-in.ts";
@@ -23,7 +24,7 @@ export const tokenDigest = (token: string): string => createHash("sha256").updat
 /** 256 bits of chance, as base64url: 43 characters. */
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
-type Kept = Pick<People, "invitations" | "withdrawInvitation"> & {
+type Kept = Pick<People, "invitationNamed" | "invitations" | "invitationsAfter" | "withdrawInvitation"> & {
   invite(invitation: Parameters<People["invite"]>[0]): Promise<Omit<MadeInvitation, "mailedToken">>;
   open(token: string): Promise<Invitation>;
   /** True for the one caller whose acceptance counts, while who sent it may still give its role. */
@@ -60,10 +61,13 @@ interface Ports {
 
 /** Throws `OperatorRefusal` for whoever may not be invited now; tokens are found by their digests. */
 export function invitations({ records, store }: Ports): Kept {
-  const byId = (organizationId: string | null, id: string) => [
-    { field: "id", value: id },
-    { field: "organizationId", value: organizationId ?? OPERATORS },
-  ];
+  const named = (organizationId: string | null, id: string): Promise<InvitationRow | null> => {
+    const where = [
+      { field: "id", value: id },
+      { field: "organizationId", value: organizationId ?? OPERATORS },
+    ];
+    return records.findOne<InvitationRow>({ model: MODEL, where });
+  };
   return {
     async invite({ organizationId, email: address, role, invitedBy }) {
       const email = address.toLowerCase();
@@ -98,9 +102,17 @@ export function invitations({ records, store }: Ports): Kept {
         invitationOf,
       );
     },
+    async invitationsAfter(organizationId, { after, most }) {
+      const rows = await store.rows(`${PAGE} LIMIT ${most}`, organizationId, after.atMs, after.id);
+      return rows.map((row) => invitationOf(row as unknown as InvitationRow));
+    },
+    async invitationNamed(organizationId, id) {
+      const row = await named(organizationId, id);
+      return row === null ? null : invitationOf(row);
+    },
     async withdrawInvitation(organizationId, id, by) {
       const withdrawn = await store.change(WITHDRAWN, id, organizationId ?? OPERATORS, by);
-      const row = await records.findOne<InvitationRow>({ model: MODEL, where: byId(organizationId, id) });
+      const row = await named(organizationId, id);
       if (withdrawn === 0 && row?.state === "open") throw notYours("withdraw");
       return row === null ? null : invitationOf(row);
     },
@@ -117,6 +129,15 @@ export function invitations({ records, store }: Ports): Kept {
     close: async (token) => (await store.change(TAKEN, tokenDigest(token), Date.now())) === 1,
   };
 }
+
+const MADE = knownTime('"createdAt"');
+const PAGE = `SELECT * FROM invitation
+  WHERE "organizationId" = ?1 AND (${MADE} < ?2 OR (${MADE} = ?2 AND id < ?3)) ORDER BY ${MADE} DESC, id DESC`;
+/** Where an invitation stands in the list of the newest ones. */
+export const madePlace = ({ createdAtMs, id }: Invitation): { atMs: number; id: string } => ({
+  atMs: knownMs(createdAtMs),
+  id,
+});
 
 const WITHDRAWN = `UPDATE invitation SET state = 'withdrawn'
   WHERE id = ?1 AND "organizationId" = ?2 AND state = 'open' AND ${mayInvite("?3")}`;

@@ -3,6 +3,7 @@ import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { Role } from "../domain/roles.ts";
 import { inHundreds, numberOf, textOf } from "../store/sql.ts";
 import { allRows } from "./all-rows.ts";
+import { knownMs, knownTime } from "./known-time.ts";
 import {
   findMember,
   memberAt,
@@ -122,11 +123,10 @@ function counted({ store }: MembershipPorts): Pick<People, "ownerCount" | "membe
   };
 }
 
-/** A damaged time is the oldest one: it hides nobody, and each page still has a next one. */
-const JOINED = `(CASE WHEN m."joinedAt" BETWEEN 0 AND 9007199254740990 THEN m."joinedAt" ELSE 0 END)`;
+const JOINED = knownTime('m."joinedAt"');
 /** Where a member stands in the list of who joined last. */
 export const joinedPlace = ({ joinedAtMs, personId: id }: Membership): { atMs: number; id: string } => ({
-  atMs: joinedAtMs >= 0 && joinedAtMs <= 9_007_199_254_740_990 ? joinedAtMs : 0,
+  atMs: knownMs(joinedAtMs),
   id,
 });
 

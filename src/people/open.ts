@@ -87,6 +87,8 @@ async function peopleOn(store: PeopleStore, options: PeopleOptions): Promise<Peo
       return { ...made, mailedToken: mailedToken(secret, made.token) };
     },
     invitations: offers.invitations,
+    invitationsAfter: offers.invitationsAfter,
+    invitationNamed: offers.invitationNamed,
     withdrawInvitation: offers.withdrawInvitation,
     changeRole: (member, change) => transactions.together(() => members.changeRole(member, change)),
     remove: (member, change) => transactions.together(() => members.remove(member, change)),

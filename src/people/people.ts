@@ -155,7 +155,15 @@ export interface People {
     role: Role;
     invitedBy: string;
   }): Promise<MadeInvitation>;
+  /** The newest 1,000. */
   invitations(organizationId: string | null): Promise<Invitation[]>;
+  /** Newest first, behind `after`. */
+  invitationsAfter(
+    organizationId: string,
+    asked: { after: { atMs: number; id: string }; most: number },
+  ): Promise<Invitation[]>;
+  /** Null when there is none of this id. */
+  invitationNamed(organizationId: string, id: string): Promise<Invitation | null>;
   /** Throws when `by` could not have made it. Null when there is none. */
   withdrawInvitation(organizationId: string | null, id: string, by: string): Promise<Invitation | null>;
   /** The open invitation behind a token; throws for every other, and when who sent it may not give its role any more. */

@@ -95,7 +95,7 @@ async function begun(pool: Pool): Promise<PoolClient> {
     return client;
   } catch (error) {
     client.release(true);
-    throw error;
+    throw toldAway(error); // and of a wait that was too long
   }
 }
 

@@ -3,6 +3,7 @@
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { openedFrom, privateFile } from "../store/private-file.ts";
 import { closeSqlite } from "../store/sqlite-connection.ts";
+import { numberOf } from "../store/sql.ts";
 import { isStoreFailure } from "../store/sqlite-error.ts";
 import { Gate } from "./gate.ts";
 import { AuditOutbox } from "./outbox.ts";
@@ -20,8 +21,7 @@ export function openPeopleFile(path: string): PeopleStore {
     for (const pragma of PRAGMAS) opened.run(`PRAGMA ${pragma}`);
     return opened;
   });
-  const gate = new Gate();
-  const transactions = new PeopleTransactions(connectionsOn(database, gate));
+  const transactions = new PeopleTransactions(connectionsOn(database));
   const change: PeopleStore["change"] = async (text, ...values) =>
     (await transactions.write(text, values)).changes;
   const rows: PeopleStore["rows"] = async (text, ...values) => (await transactions.read(text, values)).rows;
@@ -37,10 +37,7 @@ export function openPeopleFile(path: string): PeopleStore {
     // The data directory belongs to one process.
     alone: (work) => work(),
     losses: () => 0,
-    away: async () => {
-      (await gate.enter())();
-      return takesNoWrites(database);
-    },
+    away: () => takesNoWrites(transactions),
     close: async () => {
       foldLog(database);
       closeSqlite(database);
@@ -48,7 +45,8 @@ export function openPeopleFile(path: string): PeopleStore {
   };
 }
 
-function connectionsOn(database: Database, gate: Gate): Connections {
+function connectionsOn(database: Database): Connections {
+  const gate = new Gate();
   return {
     async once(text, values, own) {
       for (;;) {
@@ -114,12 +112,10 @@ function foldLog(database: Database): void {
 }
 
 /** On a full disk, or where the file may not be written: it is asked to keep the number that it has. */
-function takesNoWrites(database: Database): boolean {
+async function takesNoWrites(transactions: PeopleTransactions): Promise<boolean> {
   try {
-    const [{ user_version: kept = 0 } = {}] = database.query("PRAGMA user_version").all() as {
-      user_version?: number;
-    }[];
-    database.run(`PRAGMA user_version = ${kept}`);
+    const [row] = (await transactions.read("PRAGMA user_version", [])).rows;
+    await transactions.read(`PRAGMA user_version = ${numberOf(row?.["user_version"] ?? 0)}`, []);
     return false;
   } catch (error) {
     return isStoreFailure(error);

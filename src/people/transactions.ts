@@ -29,6 +29,8 @@ class Change {
   /** Of the library alone, before anything else is written: what it verifies is spent, whatever comes of the change. */
   apart: Transaction | null = null;
   private over = false;
+  /** Why it could not begin: the library makes a failure of its own of it. */
+  private failure: unknown = null;
 
   constructor(private readonly on: Connections) {}
 
@@ -41,7 +43,21 @@ class Change {
   }
 
   begin(): Promise<Transaction> {
-    return this.begun ?? (this.beginning = this.on.begin());
+    return this.begun ?? (this.beginning = this.opened());
+  }
+
+  /** What is to be told of a change that failed. */
+  causeOf(error: unknown): unknown {
+    return this.failure ?? error;
+  }
+
+  private async opened(): Promise<Transaction> {
+    try {
+      return await this.on.begin();
+    } catch (error) {
+      this.failure = error;
+      throw error;
+    }
   }
 
   async end(how: "commit" | "rollback"): Promise<void> {
@@ -66,10 +82,15 @@ export class PeopleTransactions {
       result = await this.changes.run(change, work);
     } catch (error) {
       await change.end("rollback").catch(() => {}); // the connection is gone with its transaction
-      throw error;
+      throw change.causeOf(error);
     }
     await change.end("commit");
     return result;
+  }
+
+  /** Inside of a change that has not ended. */
+  get isInside(): boolean {
+    return this.current !== null;
   }
 
   /** From here on, inside of `together`, what is read stays as it is: no other change runs until this one ends. */

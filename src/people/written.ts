@@ -24,7 +24,7 @@ export const withLines = ({ store, clock, carry }: WrittenOn): Pick<People, "wri
       told = true;
       return changed;
     });
-    if (!told) return made;
+    if (!told || store.transactions.isInside) return made; // whoever is around it commits
     crashPoint("person_committed");
     if (store.outbox !== null) await carry(store.outbox);
     return made;

@@ -222,6 +222,20 @@ describe("where people have a file of their own", () => {
     await closed(at);
   });
 
+  test("a change that fails in its middle leaves the file to the next one", async () => {
+    const at = await opened("sqlite");
+    const root = await firstOperator(at.gateway);
+    await at.disk.rows(
+      "people",
+      `CREATE TRIGGER fails BEFORE UPDATE ON "user" BEGIN SELECT RAISE(ABORT, 'no change'); END`,
+    );
+    expect((await root.try("PATCH /profile", {}, { name: "One" })).status).toBe(500);
+    await at.disk.rows("people", "DROP TRIGGER fails");
+    await root.app("PATCH /profile", {}, { name: "Two" });
+    expect((await root.app("GET /session")).person?.name).toBe("Two");
+    await closed(at);
+  });
+
   test("lines that wait are carried at the start, before anybody looks at the dashboard", async () => {
     const at = await opened("sqlite");
     const root = await firstOperator(at.gateway);

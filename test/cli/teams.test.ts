@@ -1,9 +1,11 @@
 // Members, invitations, alerts and credits at the command line, against a running gateway: what is printed for people, the one
 // document of `--json`, pages, CSV, and what to do next where something is refused.
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PEOPLE_FILE } from "../../src/domain/data-files.ts";
 import { startReceiver } from "../alerts/receiver.ts";
 import { Browser, firstOperator, newMember, PASSWORD, tokenOf } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
@@ -37,6 +39,37 @@ async function said(...args: string[]): Promise<string> {
   return ran.out;
 }
 const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
+
+test("invitations come in pages, newest first, each once; one behind a thousand others is sent again", async () => {
+  const lab = (await root.app("POST /operator/organizations", {}, { name: "Lab" })).id;
+  const people = new Database(join(gateway.dataDir, PEOPLE_FILE));
+  const insert = people.prepare(
+    `INSERT INTO invitation (id, digest, "organizationId", email, role, "invitedBy", "createdAt", "expiresAt", state)
+     VALUES (?1, ?1, ?2, ?1 || '@example.com', 'viewer', 'usr_1', ?3, 1, 'open')`,
+  );
+  // Of three within a millisecond, over days: none is open any more.
+  people.transaction(() => {
+    for (let n = 0; n < 1050; n += 1)
+      insert.run(`inv_${String(n).padStart(4, "0")}`, lab, Math.floor(n / 3) + 1);
+  })();
+  people.close();
+  const list = (...more: string[]) => run("invitations", "list", "--org", lab, "--json", ...more);
+  const seen: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const { out, err } = await list("--limit", "200", ...(cursor === "" ? [] : ["--cursor", cursor]));
+    const page: { data: { id: string }[]; next_cursor: string | null } = JSON.parse(out);
+    seen.push(...page.data.map(({ id }) => id));
+    expect(err.includes("There are more: add --cursor ")).toBe(page.next_cursor !== null);
+    cursor = page.next_cursor;
+  }
+  expect(seen).toEqual(Array.from({ length: 1050 }, (_, n) => `inv_${String(1049 - n).padStart(4, "0")}`));
+  const first = await list();
+  expect(JSON.parse(first.out).data).toHaveLength(50);
+  expect(first.err).toContain("There are more: add --cursor ");
+  expect(await said("invitations", "resend", "inv_0000", "--org", lab)).toContain(
+    "invites inv_0000@example.com as viewer",
+  );
+});
 
 test("somebody is invited, invited again, comes, gets another role by address and is removed", async () => {
   const at = ["--org", org];

@@ -43,6 +43,24 @@ test("changes of one moment at both gateways leave one line each, the last of th
   expect(lines.at(-1)).toBe(line((await root.app("GET /session")).person?.name ?? ""));
 }, 60_000);
 
+test("who waits too long for another one's change is told to come back", async () => {
+  const client = new pg.Client({ connectionString: replicas.database.url });
+  await client.connect();
+  await client.query("SELECT pg_advisory_lock(hashtext('changes of people'))");
+  const person = new Browser(replicas.first.url);
+  const signIn = () =>
+    person.send<{ error?: { code: string } }>("POST", "/auth/sign-in/email", {
+      email: "root@example.com",
+      password: PASSWORD,
+    });
+  const answers = await Promise.all([signIn(), rename(0, "Waits"), rename(1, "Waits")]);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+  expect(answers[0]?.json.error?.code).toBe("overloaded");
+  expect((await root.app("GET /session")).person?.name).not.toBe("Waits"); // who only reads waits for nobody
+  await client.end();
+  expect((await signIn()).status).toBe(200);
+}, 60_000);
+
 test("a gateway that stands still in the middle of a change is cut off", async () => {
   const before = await renamed();
   const client = new pg.Client({ connectionString: replicas.database.url });
