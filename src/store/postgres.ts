@@ -213,7 +213,8 @@ export async function assertDataKey(client: pg.ClientBase | null, dataDirectory:
   const known = client === null ? undefined : await keyCheckIn(client);
   const refusal = dataKeyRefusal(dataDirectory, known === undefined ? "fresh" : "existing");
   if (refusal !== null) throw ofThisDatabase(refusal, dataDirectory);
-  if (known !== undefined && !opensWith(dataDirectory, known.data_key_check)) throw foreignDataKey(dataDirectory);
+  if (known !== undefined && !opensWith(dataDirectory, known.data_key_check))
+    throw foreignDataKey(dataDirectory);
 }
 
 async function sharedDataKey(client: pg.Client, dataDirectory: string): Promise<Uint8Array> {
