@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { standing, windowIfAsked } from "./windows.ts";
+import { frozenWindow, windowIfAsked } from "./windows.ts";
 
 test("a window that ends now stands still while a file of it is written", () => {
   const began = Date.parse("2026-11-30T23:59:59.000Z");
