@@ -1,7 +1,7 @@
 // CSV for spreadsheets, written page by page as it is read: the same filter as the list, RFC 3339 times, money as decimal
 // strings (dashboard.md §4).
 import type { AskedWindow } from "../reporting/windows.ts";
-import { type CsvCell, csvCell } from "../domain/csv.ts";
+import { type CsvCell, cell } from "../domain/csv.ts";
 
 type Page<Row> = (cursor: string | undefined) => Promise<{ data: Row[]; next_cursor: string | null }>;
 
@@ -37,7 +37,7 @@ async function* linesOf<Row>(
   yield `${names.join(",")}\r\n`;
   let read = first;
   for (;;) {
-    const text = read.data.map((row) => names.map((name) => csvCell(columns[name]?.(row) ?? null)).join(","));
+    const text = read.data.map((row) => names.map((name) => cell(columns[name]?.(row) ?? null)).join(","));
     if (text.length > 0) yield `${text.join("\r\n")}\r\n`;
     if (read.next_cursor === null) return;
     read = await page(read.next_cursor);

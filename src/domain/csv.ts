@@ -12,7 +12,7 @@ const NUMBER = /^-?\d+(\.\d+)?$/;
 const isExact = (value: unknown): value is { rawJSON: string } => typeof value === "object" && value !== null;
 
 /** The cell as it stands between two commas. Numbers stand as they are; null is an empty cell; no cell runs as a formula. */
-export function csvCell(value: CsvCell): string {
+export function cell(value: CsvCell): string {
   if (value === null) return "";
   const text = isExact(value) ? value.rawJSON : String(value);
   const safe = NUMBER.test(text) ? text : harmlessCell(text);

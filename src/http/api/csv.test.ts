@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { csvFile } from "../../api/csv.ts";
-import { csvCell } from "../../domain/csv.ts";
+import { cell } from "../../domain/csv.ts";
 import { csvResponse } from "./csv.ts";
 
 test.each([
@@ -19,7 +19,7 @@ test.each([
   [null, ""],
   [0, "0"],
   [false, "false"],
-] as const)("%p is written %s", (value, text) => expect(csvCell(value)).toBe(text));
+] as const)("%p is written %s", (value, text) => expect(cell(value)).toBe(text));
 
 test("pages are read one after the other, and a failing first page is no answer", async () => {
   const pages = [

@@ -14,7 +14,8 @@ export function holdsConformance(on: Harness): void {
 
     test("a hold moves from available to held; settling takes the charge and returns the rest", async () => {
       const key = await on.customer(5);
-      const { id, says } = await on.world.admit(key, { hold: 2 });
+      const { id, says, outcome } = await on.world.admit(key, { hold: 2 });
+      expect(outcome).toMatchObject({ researchMode: false });
       expect([says, await on.world.balance(key.organizationId)]).toEqual(["admitted", "3.00 2.00"]);
       expect(await on.world.settle(key, id, { dollars: 0.75 })).toMatchObject({ kind: "done" });
       expect(await on.world.balance(key.organizationId)).toBe("4.25 0.00");

@@ -47,6 +47,23 @@ export function loweredHoldsConformance(on: Harness): void {
       await on.world.void(key, id, true);
     });
 
+    test("nobody lowers a hold of another organization", async () => {
+      const [mine, theirs] = [await on.customer(5), await on.customer(5)];
+      const { id } = await on.world.admit(theirs, { hold: 4 });
+      const admission = on.world.admission(mine, { hold: 1, lower: [{ id, to: 1 }] });
+      const lowerings = (admission.lowerings ?? []).map((one) => ({
+        ...one,
+        organizationId: theirs.organizationId,
+      }));
+      const asked = on.ledger.admit({ ...admission, lowerings }).catch((error: unknown) => error);
+      expect(await asked).toBeInstanceOf(Error);
+      expect([
+        await on.world.balance(mine.organizationId),
+        await on.world.balance(theirs.organizationId),
+      ]).toEqual(["5.00 0.00", "1.00 4.00"]);
+      await on.world.void(theirs, id, true);
+    });
+
     test("once, only downwards, and not after the end; what is lowered stays so when the one who asked is refused", async () => {
       const key = await on.customer(5);
       const first = await on.world.admit(key, { hold: 4 });

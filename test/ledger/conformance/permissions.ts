@@ -153,7 +153,9 @@ export function permissionsConformance(on: Harness): void {
       const key = await on.customer(5, { scope: "research" });
       const says = async (): Promise<string> => {
         const admitted = await on.world.admit(key, { hold: 1, release: research });
-        if (admitted.says === "admitted") await on.world.void(key, admitted.id, true);
+        if (admitted.says !== "admitted") return admitted.says;
+        expect(admitted.outcome).toMatchObject({ researchMode: true });
+        await on.world.void(key, admitted.id, true);
         return admitted.says;
       };
       await entitle(key.organizationId, "other", 1);

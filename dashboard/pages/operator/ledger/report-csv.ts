@@ -1,6 +1,6 @@
 // The report on the screen as a file: a line per invariant, then one per violation. Nothing of it is kept on the server.
 import type { Answer } from "../../../api/routes.ts";
-import { csvCell } from "../../../../src/domain/csv.ts";
+import { cell } from "../../../../src/domain/csv.ts";
 
 type LedgerReport = Answer<"POST /operator/ledger/audit">;
 
@@ -31,5 +31,5 @@ export function reportCsv({ checked, took_ms, violations }: LedgerReport): strin
       found,
     ]),
   ];
-  return lines.map((line) => `${line.map(csvCell).join(",")}\r\n`).join("");
+  return lines.map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 }
