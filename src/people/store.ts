@@ -8,9 +8,10 @@ import { PEOPLE_FILE } from "../domain/data-files.ts";
 import { confirmCommits } from "../store/postgres-confirmed.ts";
 import { errorKind, toldAway } from "../store/postgres-error.ts";
 import { keepingSettings } from "../store/postgres-session.ts";
-import { openedFrom, privateFile } from "../store/private-file.ts";
-import { closeSqlite } from "../store/sqlite-connection.ts";
+import { fileRefusal, openedFrom, privateFile } from "../store/private-file.ts";
+import { closeSqlite, lookInto } from "../store/sqlite-connection.ts";
 import { isStoreFailure } from "../store/sqlite-error.ts";
+import { StoreFailure } from "../store/store-failure.ts";
 
 const SCHEMA = "people";
 
@@ -151,6 +152,19 @@ async function locked<T>(pool: import("pg").Pool, work: () => Promise<T>): Promi
   } finally {
     client.release(true);
   }
+}
+
+/** Why a start would not open the file of people; null where it would, or where there is none. Makes and changes nothing. */
+export function peopleRefusal(dataDir: string): StoreFailure | null {
+  const path = peopleFile(dataDir);
+  if (!existsSync(path)) return null;
+  try {
+    openedFrom(path, () => lookInto(path, (database) => database.query("SELECT 1 FROM sqlite_master").get()));
+  } catch (error) {
+    if (error instanceof StoreFailure) return fileRefusal(path) ?? error;
+    throw error;
+  }
+  return fileRefusal(path);
 }
 
 /** Whether the first account was made, asked without loading the sign-in library: the start banner needs no more. */
