@@ -24,8 +24,11 @@ export async function storeFindings(config: Config): Promise<Finding[]> {
 }
 
 async function fileFindings({ dataDir, trust }: Config): Promise<Finding[]> {
-  const { openingRefusal, quarantinedIn, stoppedIn } = await import("../src/store/sqlite-inspect.ts");
-  const refusal = openingRefusal(dataDir);
+  const [{ openingRefusal, quarantinedIn, stoppedIn }, { peopleRefusal }] = await Promise.all([
+    import("../src/store/sqlite-inspect.ts"),
+    import("../src/people/open-store.ts"),
+  ]);
+  const refusal = openingRefusal(dataDir) ?? peopleRefusal(dataDir);
   if (refusal !== null) return [refused("store", refusal.message)];
   if (!existsSync(join(dataDir, STORE_FILE)))
     return [ok("store", `SQLite in ${dataDir}, made at the first start`)];

@@ -2,12 +2,12 @@
 import { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { activityOf, activityPage } from "../reporting/activity.ts";
-import { activityHistogramOf } from "../reporting/activity-histogram.ts";
+import { activityHistogram } from "../reporting/activity-histogram.ts";
 import { requestsFoundBy } from "../reporting/found-requests.ts";
 import { requestsOfAll } from "../reporting/operator-requests.ts";
 import { receiptOfRequest } from "../reporting/receipts.ts";
-import { csvFile, fileNameOf } from "./csv.ts";
-import { frozenWindow } from "../reporting/windows.ts";
+import { csvFile, windowFileName } from "./csv.ts";
+import { standingWindow } from "../reporting/windows.ts";
 import { endpoint } from "./endpoint.ts";
 import { id } from "./shapes/fields.ts";
 import { operatorRequests, operatorRequestsQuery } from "./shapes/operator-requests.ts";
@@ -69,9 +69,9 @@ export const requestsEndpoints = [
     input: shapes.activityQuery.extend(ofOrganization),
     output: "csv",
     run: ({ input: { org, ...asked } }, { reports }) => {
-      const query = frozenWindow(asked, reports.clock.nowMs());
+      const query = standingWindow(asked, reports.clock.nowMs());
       return csvFile({
-        name: fileNameOf("activity", org, asked),
+        name: windowFileName("activity", org, asked),
         columns: REQUEST_COLUMNS,
         page: (cursor) => activityPage(reports, org, { ...query, cursor, limit: PAGE_ROWS_MAX }),
       });
@@ -82,7 +82,7 @@ export const requestsEndpoints = [
     who: "activity.see",
     input: shapes.histogramQuery.extend(ofOrganization),
     output: shapes.activityHistogram,
-    run: ({ input: { org, ...query } }, { reports }) => activityHistogramOf(reports, org, query),
+    run: ({ input: { org, ...query } }, { reports }) => activityHistogram(reports, org, query),
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/activity/tail",
@@ -124,9 +124,9 @@ export const requestsEndpoints = [
     input: operatorRequestsQuery,
     output: "csv",
     run: ({ input: { find, ...asked } }, { reports }) => {
-      const query = frozenWindow(asked, reports.clock.nowMs());
+      const query = standingWindow(asked, reports.clock.nowMs());
       return csvFile({
-        name: fileNameOf("requests", asked.org, asked),
+        name: windowFileName("requests", asked.org, asked),
         columns: {
           org: (row: OperatorRow) => row.org.id,
           org_name: (row: OperatorRow) => row.org.name,

@@ -2,8 +2,8 @@
 import type { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { type AuditSight, auditPage } from "../reporting/audit-rows.ts";
-import { frozenWindow } from "../reporting/windows.ts";
-import { type CsvFile, csvFile, fileNameOf } from "./csv.ts";
+import { standingWindow } from "../reporting/windows.ts";
+import { type CsvFile, csvFile, windowFileName } from "./csv.ts";
 import { endpoint, type PersonCaller } from "./endpoint.ts";
 import { auditList, auditQuery } from "./shapes/alerts.ts";
 import { id } from "./shapes/fields.ts";
@@ -28,8 +28,8 @@ export const auditLogEndpoints = [
     input: ofOrganization,
     output: "csv",
     run: ({ input: { org, ...asked }, caller }, { reports }) => {
-      const query = frozenWindow(asked, reports.clock.nowMs());
-      return fileOf(fileNameOf("audit", org, asked), (cursor) =>
+      const query = standingWindow(asked, reports.clock.nowMs());
+      return fileOf(windowFileName("audit", org, asked), (cursor) =>
         auditPage(reports, org, {
           query: { ...query, cursor, limit: PAGE_ROWS_MAX },
           sight: sightOf(caller),
@@ -50,8 +50,8 @@ export const auditLogEndpoints = [
     input: auditQuery,
     output: "csv",
     run: ({ input }, { reports }) => {
-      const query = frozenWindow(input, reports.clock.nowMs());
-      return fileOf(fileNameOf("audit", input.org, input), (cursor) =>
+      const query = standingWindow(input, reports.clock.nowMs());
+      return fileOf(windowFileName("audit", input.org, input), (cursor) =>
         auditPage(reports, null, { query: { ...query, cursor, limit: PAGE_ROWS_MAX }, sight: ALL }),
       );
     },

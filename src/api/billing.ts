@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { billingSums, ledgerPage, openHolds, topUpsPage } from "../reporting/billing.ts";
-import { csvFile, fileNameOf } from "./csv.ts";
-import { frozenWindow } from "../reporting/windows.ts";
+import { csvFile, windowFileName } from "./csv.ts";
+import { standingWindow } from "../reporting/windows.ts";
 import { endpoint } from "./endpoint.ts";
 import * as shapes from "./shapes/billing.ts";
 import { DONE, done, id } from "./shapes/fields.ts";
@@ -49,9 +49,9 @@ export const billingEndpoints = [
     input: shapes.ledgerQuery.extend(ofOrganization),
     output: "csv",
     run: ({ input: { org, ...asked } }, { reports }) => {
-      const query = frozenWindow(asked, reports.clock.nowMs());
+      const query = standingWindow(asked, reports.clock.nowMs());
       return csvFile({
-        name: fileNameOf("ledger", org, asked),
+        name: windowFileName("ledger", org, asked),
         columns: {
           n: (row: z.output<typeof shapes.ledgerList>["data"][number]) => row.n,
           at: (row) => row.at,

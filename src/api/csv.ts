@@ -13,7 +13,11 @@ export interface CsvTable<Row> {
 }
 
 /** `activity-org_…-24h`: what, whose and of which window, as it was asked for. */
-export function fileNameOf(what: string, org: string | undefined, { range, from, to }: AskedWindow): string {
+export function windowFileName(
+  what: string,
+  org: string | undefined,
+  { range, from, to }: AskedWindow,
+): string {
   const until = to === undefined ? [] : from === undefined ? ["until", to] : [to];
   const window = range === undefined ? [...(from === undefined ? [] : [from]), ...until] : [range];
   return [what, org ?? "all", ...(window.length === 0 ? ["all"] : window)].join("-");

@@ -1,6 +1,9 @@
 // Opens the store of people, or looks whether anybody is in it, without loading the sign-in library.
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
+import { fileRefusal, openedFrom } from "../store/private-file.ts";
+import { lookInto } from "../store/sqlite-connection.ts";
+import { StoreFailure } from "../store/store-failure.ts";
 import { openPeopleFile } from "./sqlite-store.ts";
 import { PEOPLE_SCHEMA, peopleFile, type PeoplePlace, type PeopleStore } from "./store.ts";
 
@@ -8,6 +11,19 @@ export async function openPeopleStore(place: PeoplePlace): Promise<PeopleStore> 
   if (place.databaseUrl === null) return openPeopleFile(peopleFile(place.dataDir));
   const { openPeopleSchema } = await import("./postgres-store.ts");
   return await openPeopleSchema(place.databaseUrl);
+}
+
+/** Why a start would not open the file of people; null where it would, or where there is none. Makes and changes nothing. */
+export function peopleRefusal(dataDir: string): StoreFailure | null {
+  const path = peopleFile(dataDir);
+  if (!existsSync(path)) return null;
+  try {
+    openedFrom(path, () => lookInto(path, (database) => database.query("SELECT 1 FROM sqlite_master").get()));
+  } catch (error) {
+    if (error instanceof StoreFailure) return fileRefusal(path) ?? error;
+    throw error;
+  }
+  return fileRefusal(path);
 }
 
 /** Whether the first account was made, asked without loading the sign-in library: the start banner needs no more. */

@@ -39,7 +39,7 @@ export function windowIfAsked(asked: AskedWindow, nowMs: number): Partial<Window
 }
 
 /** The same window at this moment: of a file that is written page by page, each page must be of one and the same. */
-export function frozenWindow<Asked extends AskedWindow>(asked: Asked, nowMs: number): Asked {
+export function standingWindow<Asked extends AskedWindow>(asked: Asked, nowMs: number): Asked {
   if (asked.range === undefined) return asked;
   const { fromMs, toMs } = windowOf(asked, nowMs);
   return { ...asked, range: undefined, from: printTime(fromMs), to: printTime(toMs) };

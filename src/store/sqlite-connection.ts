@@ -1,7 +1,9 @@
 // Connections to the SQLite file: apart from what opens a store, so that a thread that only reads one loads nothing of
 // its migrations.
-import { Database } from "bun:sqlite";
+import { constants, Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { STORE_FILE } from "../domain/data-files.ts";
 import { StoreFailure } from "./store-failure.ts";
 
@@ -42,6 +44,23 @@ function assertPragma(database: Database, name: string, wanted: string | bigint)
  * were made on it are collected: a file that is renamed then leaves an empty log under its old name.
  */
 export const closeSqlite = (database: Database): void => database.close(true);
+
+/** Reads of a file without changing it or leaving anything beside it, whether somebody has it open or not. */
+export function lookInto<T>(path: string, read: (database: Database) => T): T {
+  // A reader of a store that nobody has open would leave a log of its own beside it.
+  const database = existsSync(`${path}-wal`)
+    ? new Database(path, { readonly: true })
+    : new Database(
+        `${pathToFileURL(path).href}?immutable=1`,
+        constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI,
+      );
+  try {
+    database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    return read(database);
+  } finally {
+    database.close();
+  }
+}
 
 /** A connection for long reads beside the writer; the caller closes it. */
 export function openReader(dataDirectory: string): Database {

@@ -1,7 +1,5 @@
 // What an embedded store is, without changing it: for `doctor`, beside a gateway that runs or one that does not start.
-import { constants, Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
-import { pathToFileURL } from "node:url";
+import type { Database } from "bun:sqlite";
 import { dataKeyRefusal, opensWith } from "./data-key.ts";
 import { lockFilesRefusal } from "./directory-lock.ts";
 import { appliedIn } from "./migrate.ts";
@@ -10,7 +8,7 @@ import { passFence, sourceFence } from "./move-fence.ts";
 import { directoryRefusal, fileRefusal, openedFrom } from "./private-file.ts";
 import { reserveRefusal } from "./reserve-file.ts";
 import { closedBy, closedRefusal, foreignDataKey, isNewStore } from "./sqlite.ts";
-import { databasePath } from "./sqlite-connection.ts";
+import { databasePath, lookInto } from "./sqlite-connection.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 /** Requests that wait for an operator, `req_… (why)`, the oldest first; none where the store does not know the table. */
@@ -87,19 +85,5 @@ function contentsRefusal(dataDirectory: string): StoreFailure | null {
   }
 }
 
-function reading<T>(dataDirectory: string, read: (database: Database) => T): T {
-  const path = databasePath(dataDirectory);
-  // A reader of a store that nobody has open would leave a log of its own beside it.
-  const database = existsSync(`${path}-wal`)
-    ? new Database(path, { readonly: true })
-    : new Database(
-        `${pathToFileURL(path).href}?immutable=1`,
-        constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI,
-      );
-  try {
-    database.run("PRAGMA busy_timeout = 5000");
-    return read(database);
-  } finally {
-    database.close();
-  }
-}
+const reading = <T>(dataDirectory: string, read: (database: Database) => T): T =>
+  lookInto(databasePath(dataDirectory), read);

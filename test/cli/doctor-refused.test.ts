@@ -235,6 +235,15 @@ describe("a data directory", () => {
       },
     ],
     [
+      "its file of people is no database",
+      "people.sqlite cannot be opened (",
+      () => {
+        const at = stored("people");
+        writeFileSync(join(at, "people.sqlite"), "this is no database at all".repeat(500), { mode: 0o600 });
+        return at;
+      },
+    ],
+    [
       "its earlier key of the demo is none",
       "demo-release.private.jwk, with which an earlier version signed the demo models, cannot be used (",
       () => {
@@ -267,6 +276,7 @@ describe("a data directory", () => {
       for (const [name, check] of [
         ["tollgate.lock", "store"],
         ["data.key", "store"],
+        ["people.sqlite", "store"],
         ["demo-release.private.jwk", "releases"],
       ] as const) {
         writeFileSync(join(at, name), "", { mode: 0o600 });
