@@ -104,7 +104,7 @@ export const alertsEndpoints = [
       "POST /admin/v1/alerts/channels/{channel}/test",
     ],
     who: "alerts.change",
-    summary: "Send a test to a channel now, and tell what came of it",
+    summary: "Put a test for a channel on its way; the deliveries tell what came of it",
     input: oneChannel,
     output: shapes.alertDelivery,
     audit: "alert_channel.test",
