@@ -19,13 +19,15 @@ export function charactersIn({ reasoning, content, refusal, toolCalls }: AnswerC
   return sum;
 }
 
-/** UTF-16 units of the answer that are the model's for certain: a refusal may be its provider's, a guard's words are a guard's. */
+/** UTF-16 units of the answer that are the model's for certain: not its provider's explanation, nor what may be a guard's words. */
 export function charactersOf({ choices }: Answer): number {
   let sum = 0;
-  for (const choice of choices)
-    if (choice.guarded !== true) sum += charactersIn(choice) - (choice.refusal?.length ?? 0);
+  for (const choice of choices) if (choice.guarded !== true) sum += charactersIn(own(choice));
   return sum;
 }
+
+const own = (choice: AnswerChoice): AnswerChoice =>
+  choice.explains === true ? { ...choice, refusal: null } : choice;
 
 /** It was refused, or kept back by a filter. */
 export const isRefused = ({ refusal, finishReason }: AnswerChoice): boolean =>
@@ -38,8 +40,8 @@ export async function deliveredOf(
   organizationId: string,
 ): Promise<number> {
   const share = { organizationId, lane: "settlement" } as const;
-  const own = answer.choices.filter(({ guarded }) => guarded !== true);
-  const texts = own.flatMap((choice) => textsOf({ ...choice, refusal: null })).filter((text) => text !== "");
+  const said = answer.choices.filter(({ guarded }) => guarded !== true);
+  const texts = said.flatMap((choice) => textsOf(own(choice))).filter((text) => text !== "");
   const counts = await Promise.all(texts.map((text) => countTokens([text], tokenizer, share)));
   return counts.reduce((sum, count) => sum + count, 0);
 }

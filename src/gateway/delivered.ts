@@ -1,6 +1,6 @@
 // What a stream has delivered, for charging by evidence, for its progress, and for stopping an upstream that ignores its
-// maximum. Each choice's reasoning, words, refusal and tool calls are texts of their own, as in an answer that is not streamed. A refusal may
-// be its provider's words, and proves no tokens (docs/decisions/0030-a-zero-beside-text.md).
+// maximum. Each choice's reasoning, words, refusal and tool calls are texts of their own, as in an answer that is not streamed. What its
+// provider explains, and what may be a guard's words, proves no tokens (docs/decisions/0030-a-zero-beside-text.md).
 import type { TokenizerName } from "../domain/release.ts";
 import { CHARACTERS_PER_TOKEN_MAX } from "../pricing/believed-usage.ts";
 import { RunningText } from "../pricing/running-text.ts";
@@ -141,7 +141,7 @@ export class Delivered {
       characters: 0,
       bytes: 0,
       words: 0,
-      proves: type !== "refusal",
+      proves: !("explains" in part && part.explains === true),
     };
     this.texts.set(key, text);
     return (this.last = text);

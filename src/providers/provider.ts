@@ -38,8 +38,8 @@ export interface ProviderUsage extends TokenClasses {
 /** One thing that the upstream said. Tool indexes count 0, 1, 2 … per choice in order of first appearance. */
 export type Part =
   | { type: "text"; choice: number; text: string; logprobs?: unknown }
-  /** Why there is no answer: the model's words, or its provider's. They prove no tokens. */
-  | { type: "refusal"; choice: number; text: string }
+  /** `explains`: why there is no answer, in its provider's words, which no model wrote. They prove no tokens. */
+  | { type: "refusal"; choice: number; text: string; explains?: boolean }
   | { type: "reasoning"; choice: number; text: string }
   | {
       type: "tool_call";
@@ -69,6 +69,8 @@ export interface AnswerChoice {
   finishReason: FinishReason;
   /** A guard stood in: what it says may be the guard's words. */
   guarded?: boolean;
+  /** The refusal is its provider's explanation. */
+  explains?: boolean;
 }
 
 /** A complete, non-streamed answer; at least one choice, sorted by index. */

@@ -89,7 +89,6 @@ const ROWS: [string, string, [Script, Script], [number, number] | null][] = [
   ],
   ["a filter that let nothing through", "openai", openai({ content: "" }, "content_filter", null), null],
   ["a refusal told as nothing", "openai", openai({ refusal: WORDS }, "stop", tokens(20, 0)), [20, 0]],
-  ["a refusal, and nothing told", "openai", openai({ refusal: WORDS }, "stop", null), null],
   ["a refusal that was counted", "openai", openai({ refusal: WORDS }, "stop", tokens(20, 18)), [20, 18]],
 ];
 
@@ -127,6 +126,7 @@ test.each([
     "openai",
     openai({ content: WORDS }, "content_filter", null),
   ],
+  ["and so is a refusal of the model's own", "openai", openai({ refusal: WORDS }, "stop", null)],
   ["so are those that a filter of the model's output cut", "bedrock", bedrock(null, "content_filtered")],
 ])("%s", async (_, shape, scripts) => {
   for (const stream of [true, false]) {

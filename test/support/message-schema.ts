@@ -42,7 +42,11 @@ const block = z.discriminatedUnion("type", [
 const STOPS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "pause_turn", "refusal"] as const;
 
 /** Of a refusal, where the vendor explains it. */
-const stopDetails = z.strictObject({ type: z.literal("refusal"), explanation: z.string().nullable() });
+const stopDetails = z.strictObject({
+  type: z.literal("refusal"),
+  category: z.string().nullable().optional(),
+  explanation: z.string().nullable(),
+});
 
 const message = z.strictObject({
   id: z.string().regex(/^msg_[0-9a-f]{32}$/),

@@ -205,7 +205,7 @@ test("why it was refused is the refusal, and no content", () => {
   const details = { stop_details: { type: "refusal", category: "cyber", explanation: "Not that." } };
   const parts = heardOf([started(), finished("refusal", details)]);
   expect(parts.filter(({ type }) => type !== "usage")).toEqual([
-    { type: "refusal", choice: 0, text: "Not that." },
+    { type: "refusal", choice: 0, text: "Not that.", explains: true },
     { type: "finish", choice: 0, reason: "content_filter" },
   ]);
 });

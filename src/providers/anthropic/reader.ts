@@ -129,7 +129,8 @@ export class ClaudeReader implements AnswerReader<string> {
 
   close(parts: Part[]): void {
     for (const place of this.open.keys()) this.end(place, parts); // of a block whose end was not told
-    if (this.explanation !== "") parts.push({ type: "refusal", choice: 0, text: this.explanation });
+    if (this.explanation !== "")
+      parts.push({ type: "refusal", choice: 0, text: this.explanation, explains: true });
     const { list } = this.annotations;
     if (list.length > 0) parts.push({ type: "annotations", choice: 0, annotations: list });
     const reason = this.finish ?? "stop";

@@ -59,6 +59,7 @@ function add(choice: AnswerChoice, part: Exclude<Part, { type: "usage" | "native
       return;
     case "refusal":
       choice.refusal = (choice.refusal ?? "") + part.text;
+      if (part.explains === true) choice.explains = true;
       return;
     case "reasoning":
       choice.reasoning = (choice.reasoning ?? "") + part.text;
