@@ -79,7 +79,10 @@ test("an operator tells them apart in every list, in the filter and above the pa
   expect(await page.getByRole("option", { name: "Basalt", exact: true }).count()).toBe(1);
 
   await root.open(path.operator("audit"));
-  await page.getByText(ends.get(second) ?? "", { exact: true }).first().waitFor();
+  await page
+    .getByText(ends.get(second) ?? "", { exact: true })
+    .first()
+    .waitFor();
   await root.open(path.organization(second));
   await page.getByText(ends.get(second) ?? "", { exact: true }).waitFor();
   expect(root.complained()).toEqual([]);

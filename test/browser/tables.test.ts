@@ -234,7 +234,10 @@ test("a name without an end takes three lines of its row on a phone, and the req
     const { height = 0 } = (await row.boundingBox()) ?? {};
     expect({ page, isLow: height > 0 && height < 130 }).toEqual({ page, isLow: true });
     const name = row.getByTitle(endless).first();
-    expect({ page, title: (await name.getAttribute("title"))?.startsWith(endless) }).toEqual({ page, title: true });
+    expect({ page, title: (await name.getAttribute("title"))?.startsWith(endless) }).toEqual({
+      page,
+      title: true,
+    });
     const beyond = await operator.page
       .getByRole("region", { name: table, exact: true })
       .evaluate((box) => box.scrollWidth - box.clientWidth);

@@ -164,19 +164,22 @@ test.each([
   [204, 0, "delivered", "It arrived: its receiver answered 204."],
   [410, 1, "failed", "It did not arrive, and is not tried again: It answered 410."],
   [500, 1, "waiting", "It did not arrive: It answered 500. It is tried again at "],
-] as const)("a test of a webhook that answers %d waits for it, ends with %d and says why", async (status, code, state, words) => {
-  const receiver = startReceiver();
-  receiver.answers = status;
-  const made = ["--org", org, "--name", `Answers ${status}`, "--webhook", receiver.url];
-  const { id } = await json("channels", "add", ...made);
-  const tested = await run("channels", "test", id, "--org", org);
-  expect([tested.code, tested.err]).toEqual([code, ""]);
-  expect(tested.out).toMatch(new RegExp(`${id} +test +${state} +1 `));
-  expect(tested.out).toContain(words);
-  expect(receiver.arrived).toHaveLength(1);
-  await said("channels", "remove", id, "--org", org, "--yes");
-  await receiver.stop();
-});
+] as const)(
+  "a test of a webhook that answers %d waits for it, ends with %d and says why",
+  async (status, code, state, words) => {
+    const receiver = startReceiver();
+    receiver.answers = status;
+    const made = ["--org", org, "--name", `Answers ${status}`, "--webhook", receiver.url];
+    const { id } = await json("channels", "add", ...made);
+    const tested = await run("channels", "test", id, "--org", org);
+    expect([tested.code, tested.err]).toEqual([code, ""]);
+    expect(tested.out).toMatch(new RegExp(`${id} +test +${state} +1 `));
+    expect(tested.out).toContain(words);
+    expect(receiver.arrived).toHaveLength(1);
+    await said("channels", "remove", id, "--org", org, "--yes");
+    await receiver.stop();
+  },
+);
 
 test("a test of a webhook that hangs says that nobody answered; with --json it is the delivery as it is then", async () => {
   const hanging = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Promise<Response>(() => {}) });

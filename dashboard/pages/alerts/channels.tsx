@@ -23,7 +23,10 @@ export function Channels({ org, rows, mayChange }: ChannelsProps) {
   const [test, setTest] = useState<Test | null>(null);
   const [removed, setRemoved] = useState<AlertChannel | null>(null);
   const columns: Column<AlertChannel>[] = [
-    { title: words.columns.name, always: true, cell: ({ name }) => (
+    {
+      title: words.columns.name,
+      always: true,
+      cell: ({ name }) => (
         <span className="name clamped" title={name}>
           {name}
         </span>
@@ -32,9 +35,14 @@ export function Channels({ org, rows, mayChange }: ChannelsProps) {
     { title: words.columns.kind, cell: ({ kind }) => words.kinds[kind] },
     {
       title: words.columns.target,
-      cell: ({ target }) => (target === null ? "–" : <Code className="name clamped" title={target}>
+      cell: ({ target }) =>
+        target === null ? (
+          "–"
+        ) : (
+          <Code className="name clamped" title={target}>
             {target}
-          </Code>),
+          </Code>
+        ),
     },
     {
       title: words.columns.actions,
@@ -49,7 +57,9 @@ export function Channels({ org, rows, mayChange }: ChannelsProps) {
   return (
     <>
       {error !== null && <Failure error={error} />}
-      {test !== null && <TestOutcome key={test.delivery} org={org} test={test} onClose={() => setTest(null)} />}
+      {test !== null && (
+        <TestOutcome key={test.delivery} org={org} test={test} onClose={() => setTest(null)} />
+      )}
       <DataTable label={words.channels} rows={rows} rowKey={({ id }) => id} columns={columns} />
       {removed !== null && <Remove org={org} of={removed} onClose={() => setRemoved(null)} />}
     </>
@@ -65,8 +75,10 @@ interface ActsProps {
 }
 
 function Acts({ org, of, onTested, onError, onRemove }: ActsProps) {
-  const test = useChange("POST /orgs/{org}/alerts/channels/{channel}/test", { org, channel: of.id }, ({ id }) =>
-    onTested({ delivery: id, channel: of.name, sentAtMs: Date.now() }),
+  const test = useChange(
+    "POST /orgs/{org}/alerts/channels/{channel}/test",
+    { org, channel: of.id },
+    ({ id }) => onTested({ delivery: id, channel: of.name, sentAtMs: Date.now() }),
   );
   return (
     <RowActs

@@ -38,7 +38,15 @@ export function TestOutcome({ org, test, onClose }: { org: string; test: Test; o
   if (error !== null && data === undefined) return <Failure error={error} />;
   const late = dataUpdatedAt - test.sentAtMs > OUTCOME_WITHIN_MS;
   return (
-    <Alert color={COLOURS[outcome]} role="status" mb="sm" p="xs" withCloseButton closeButtonLabel={dialogTexts.close} onClose={onClose}>
+    <Alert
+      color={COLOURS[outcome]}
+      role="status"
+      mb="sm"
+      p="xs"
+      withCloseButton
+      closeButtonLabel={dialogTexts.close}
+      onClose={onClose}
+    >
       <span className="name">
         {words.outcomes[outcome]({
           name: test.channel,

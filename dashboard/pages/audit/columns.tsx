@@ -27,9 +27,13 @@ export const Sentence = ({ of }: { of: AuditRow }) => (
   <Text size="sm" className="name sentence clamped" title={rawOf(of)} component="span">
     <strong>{actorOf(of)}</strong>{" "}
     {sentenceOf(of).map((part, place) =>
-      typeof part === "string" ? part : <em key={place} dir="auto">
+      typeof part === "string" ? (
+        part
+      ) : (
+        <em key={place} dir="auto">
           {part.name}
-        </em>,
+        </em>
+      ),
     )}
   </Text>
 );

@@ -53,10 +53,7 @@ const COLUMNS: Column<Invitation>[] = [
   { title: words.expires, always: true, cell: ({ expires_at }) => <Ago at={expires_at} /> },
 ];
 
-const actions = (
-  mayGive: Membership["mayGive"],
-  withdraw: (of: Invitation) => void,
-): Column<Invitation> => ({
+const actions = (mayGive: Membership["mayGive"], withdraw: (of: Invitation) => void): Column<Invitation> => ({
   title: words.columns.actions,
   acts: true,
   always: true,
