@@ -21,7 +21,7 @@ export const organizationsEndpoints = [
     target: "GET /app/v1/operator/organizations/namesakes",
     who: "operate",
     input: z.strictObject({}),
-    output: shapes.namesakes,
+    output: shapes.namesakeList,
     run: async (_, { reports }) => ({ data: await namesakes(reports) }),
   }),
   endpoint({

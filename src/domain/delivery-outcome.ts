@@ -1,15 +1,15 @@
 // What came of a message that was just sent, as whoever waits for it reads its delivery (docs/alerts.md).
 
-export interface Told {
+interface Tried {
   state: "waiting" | "delivered" | "failed";
   /** Of the last try, when it failed. */
   reason: string | null;
 }
 
 /** It arrived; its receiver did not take it this time, and is tried again; it is given up; or nothing is known yet. */
-export type Outcome = "delivered" | "tried_again" | "failed" | "unknown";
+type DeliveryOutcome = "delivered" | "tried_again" | "failed" | "unknown";
 
-export function outcomeOf({ state, reason }: Told): Outcome {
+export function outcomeOf({ state, reason }: Tried): DeliveryOutcome {
   if (state !== "waiting") return state;
   return reason === null ? "unknown" : "tried_again";
 }

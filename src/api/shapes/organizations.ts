@@ -20,7 +20,7 @@ export const organization = z.object({
 });
 export const organizationList = listOf(organization);
 /** Ids of organizations whose name another one has, too. */
-export const namesakes = z.object({ data: z.array(z.string()) });
+export const namesakeList = z.object({ data: z.array(z.string()) });
 export const organizationsQuery = z.strictObject({ ...page, search: z.string().max(200).optional() });
 export const renameOrganizationInput = z.strictObject({ name: line(), version });
 /** How the first owner of an organization comes in. */

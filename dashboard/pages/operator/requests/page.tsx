@@ -97,7 +97,12 @@ const withOwner = (column: Column<FoundRow>): Column<FoundRow> => ({
     <>
       {column.cell(row)}
       <WhereFolded title={words.organization}>
-        <Text size="xs" maw="6.5rem" className="name clamped" title={`${row.org.name} · ${row.org.id}`}>
+        <Text
+          size="xs"
+          maw="max(4.5rem, 100vw - 16rem)"
+          className="name clamped"
+          title={`${row.org.name} · ${row.org.id}`}
+        >
           <OrganizationName {...row.org} />
         </Text>
       </WhereFolded>
