@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { activityOf, activityPage } from "../reporting/activity.ts";
-import { activityHistogram } from "../reporting/activity-histogram.ts";
+import { activityHistogramOf } from "../reporting/activity-histogram.ts";
 import { requestsFoundBy } from "../reporting/found-requests.ts";
 import { requestsOfAll } from "../reporting/operator-requests.ts";
 import { receiptOfRequest } from "../reporting/receipts.ts";
@@ -82,7 +82,7 @@ export const requestsEndpoints = [
     who: "activity.see",
     input: shapes.histogramQuery.extend(ofOrganization),
     output: shapes.activityHistogram,
-    run: ({ input: { org, ...query } }, { reports }) => activityHistogram(reports, org, query),
+    run: ({ input: { org, ...query } }, { reports }) => activityHistogramOf(reports, org, query),
   }),
   endpoint({
     target: "GET /app/v1/orgs/{org}/activity/tail",
