@@ -222,6 +222,25 @@ describe.each(STORES)("on %s", (store) => {
     await untilServed(victim);
   });
 
+  test("a damaged row of a stop stands for itself: it stops nobody else, and goes when the books hold", async () => {
+    const victim = await gateway.customer({ usd: "20" });
+    const { organizationId } = victim;
+    await gateway.tamper("UPDATE org_balance SET spent = spent + 5 WHERE org_id = ?1", organizationId);
+    await look();
+    await gateway.tamper(
+      "UPDATE stopped_organization SET since = 9223372036854775807, violations = '{', base = 'x' WHERE org_id = ?1",
+      organizationId,
+    );
+    expect((await gateway.admin("GET", "/ledger/stopped")).status).toBe(200);
+    expect((await gateway.admin("GET", "/ledger/audit")).status).toBe(200);
+    const its = (await stops()).find(({ org }) => org === organizationId);
+    expect(its?.violations.map(({ invariant }) => invariant.split(" ")[0])).toContain("I12"); // said anew
+    expect([await status(victim), await status(other)]).toEqual([503, 200]);
+    await gateway.tamper("UPDATE org_balance SET spent = spent - 5 WHERE org_id = ?1", organizationId);
+    await look();
+    expect([await stops(), await status(victim)]).toEqual([[], 200]);
+  });
+
   test("a table that was restored alone stops everybody whom it concerns, however many they are, until it is right", async () => {
     const many: Customer[] = [];
     for (let n = 0; n < 110; n += 1) many.push(await gateway.customer({ usd: "0" }));
