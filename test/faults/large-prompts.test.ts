@@ -72,7 +72,10 @@ test("what is refused, asked as a quote, or repeated gives its room back", async
 const MANY = {
   model: "uncounted-1",
   max_tokens: 10,
-  messages: Array.from({ length: 1_500 }, (_, n) => ({ role: n % 2 === 0 ? "user" : "assistant", content: "x" })),
+  messages: Array.from({ length: 1_500 }, (_, n) => ({
+    role: n % 2 === 0 ? "user" : "assistant",
+    content: "x",
+  })),
 };
 
 test("a body of many small values has room by what it becomes, not by its text", async () => {
@@ -110,7 +113,10 @@ test("more values than any body may have are refused unread on every surface, an
       ...["responses", "responses/input_tokens", "embeddings"],
     ];
     for (const path of paths)
-      for (const body of [`{"model":"plain-1","messages":[${"{},".repeat(250_000)}{}]}`, `{${'"":0,'.repeat(250_001)}"":0}`]) {
+      for (const body of [
+        `{"model":"plain-1","messages":[${"{},".repeat(250_000)}{}]}`,
+        `{${'"":0,'.repeat(250_001)}"":0}`,
+      ]) {
         const answer = await fetch(`${gateway.baseUrl}/${path}`, {
           method: "POST",
           headers: { authorization: `Bearer ${customer.secret}`, "content-type": "application/json" },

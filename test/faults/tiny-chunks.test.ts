@@ -112,11 +112,15 @@ test.each([
   30_000,
 );
 
-test.each(["POST /device/code", "POST /webhooks/stripe"])("one of a stranger at %s ends, too", async (target) => {
-  const seen = trickle(target, NO_KEY);
-  await ends(seen);
-  if (seen.reply !== "") expect(seen.reply).toMatch(/^HTTP\/1\.1 4(?:00|13) /);
-}, 30_000);
+test.each(["POST /device/code", "POST /webhooks/stripe"])(
+  "one of a stranger at %s ends, too",
+  async (target) => {
+    const seen = trickle(target, NO_KEY);
+    await ends(seen);
+    if (seen.reply !== "") expect(seen.reply).toMatch(/^HTTP\/1\.1 4(?:00|13) /);
+  },
+  30_000,
+);
 
 /** One body, padded with blanks, in chunks of so many bytes; the connection goes on behind it. */
 function chunked(bytes: number, size: number): Promise<string> {
