@@ -187,7 +187,7 @@ const ODD: readonly Json[] = [
   { length: 5 },
   { toString: 1, valueOf: 2 },
   { toJSON: "a" },
-  { then: "a" },
+  new Text('{"then":"a"}'),
   new Text("1e400"),
   new Text("-1e400"),
   new Text("123456789012345678901234567890"),
