@@ -10,7 +10,7 @@ export interface CsvReader {
   /** The person or key. */
   by: string;
   /** Whether they still may. A file that ends for that breaks off: it does not look whole. */
-  stands(): Promise<boolean>;
+  stands: () => Promise<boolean>;
   /** Of all files together one page is read at a time, and those who read take turns, however many files each has open. */
   pages: Pick<Lines, "run">;
 }
