@@ -82,7 +82,7 @@ const limits = group({
     .nullable()
     .default(null)
     .describe(
-      "Memory for bodies above 64 KiB of requests that are not settled yet, all together; one organization may have a quarter of it. Plan for three times as much. null: an eighth of the memory there is, at most 512 MiB.",
+      "Memory for bodies above 64 KiB of requests that are not settled yet, 16 bytes for each field and value included, all together; one organization may have a quarter of it. Plan for three times as much. null: an eighth of the memory there is, at most 512 MiB.",
     ),
   header_timeout_ms: upToMilliseconds(255_000).default(10_000),
   keep_alive_ms: upToMilliseconds(255_000)

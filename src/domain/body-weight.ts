@@ -26,7 +26,7 @@ export function weightOf(body: Uint8Array): number | null {
   let [fields, values] = [0, 1];
   const end = body.byteLength;
   for (let at = 0; at < end; at += 1) {
-    switch (body[at]) {
+    switch (body[at] ?? 0) {
       case QUOTE:
         for (at += 1; at < end && body[at] !== QUOTE; at += 1) if (body[at] === BACKSLASH) at += 1;
         break;

@@ -109,8 +109,14 @@ test("more values than any body may have are refused unread on every surface, an
   try {
     const customer = await gateway.customer();
     const paths = [
-      ...["chat/completions", "chat/completions/quote", "completions", "messages", "messages/count_tokens"],
-      ...["responses", "responses/input_tokens", "embeddings"],
+      "chat/completions",
+      "chat/completions/quote",
+      "completions",
+      "messages",
+      "messages/count_tokens",
+      "responses",
+      "responses/input_tokens",
+      "embeddings",
     ];
     for (const path of paths)
       for (const body of [

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { csvFile } from "../../api/csv.ts";
 import { cell } from "../../domain/csv.ts";
+import { Lines } from "../../lib/lines.ts";
 import { csvResponse } from "./csv.ts";
 
 test.each([
@@ -21,6 +22,32 @@ test.each([
   [false, "false"],
 ] as const)("%p is written %s", (value, text) => expect(cell(value)).toBe(text));
 
+const pages = new Lines(1);
+const reader = (by: string) => ({ by, stands: async () => true, pages });
+
+test("of many files one page is read at a time, and their readers take turns", async () => {
+  let [reading, most] = [0, 0];
+  const order: string[] = [];
+  const file = async (by: string) => {
+    const page = async (cursor = "0") => {
+      most = Math.max(most, ++reading);
+      if (cursor !== "0") order.push(by);
+      await Bun.sleep(2);
+      reading -= 1;
+      const next = Number(cursor) + 1;
+      return { data: [next], next_cursor: next < 4 ? String(next) : null };
+    };
+    const made = await csvFile({ name: by, columns: { n: (row: number) => row }, page });
+    return async () => await csvResponse(made, reader(by)).text();
+  };
+  const files: (() => Promise<string>)[] = [];
+  for (const by of ["greedy", "greedy", "greedy", "greedy", "modest"]) files.push(await file(by));
+  const texts = await Promise.all(files.map((read) => read()));
+  expect(new Set(texts)).toEqual(new Set(["n\r\n1\r\n2\r\n3\r\n4\r\n"]));
+  expect(most).toBe(1);
+  expect(order.lastIndexOf("modest")).toBeLessThan(order.length - 3);
+});
+
 test("pages are read one after the other, and a failing first page is no answer", async () => {
   const pages = [
     { data: [1, 2], next_cursor: "2" },
@@ -32,7 +59,7 @@ test("pages are read one after the other, and a failing first page is no answer"
       ...table,
       page: async (cursor) => pages[cursor === undefined ? 0 : 1] ?? pages[1]!,
     }),
-    async () => true,
+    reader("a"),
   );
   expect(await response.text()).toBe("n\r\n1\r\n2\r\n3\r\n");
   expect(response.headers.get("content-disposition")).toBe('attachment; filename="t-..-x.csv"');

@@ -1,11 +1,21 @@
 // A file that a browser downloads, as it is read.
 import type { CsvFile } from "../../api/csv.ts";
+import type { Lines } from "../../lib/lines.ts";
 
 /** Whoever was removed, demoted or signed out is given nothing more after this, as by a live tail. */
 const STANDS_MS = 3_000;
 
-/** `stands`: whether who reads it still may. A file that ends for that breaks off: it does not look whole. */
-export function csvResponse({ name, lines }: CsvFile, stands: () => Promise<boolean>): Response {
+/** Who reads a file. */
+export interface CsvReader {
+  /** The person or key. */
+  by: string;
+  /** Whether they still may. A file that ends for that breaks off: it does not look whole. */
+  stands: () => Promise<boolean>;
+  /** Of all files together one page is read at a time, and those who read take turns, however many files each has open. */
+  pages: Pick<Lines, "run">;
+}
+
+export function csvResponse({ name, lines }: CsvFile, { by, stands, pages }: CsvReader): Response {
   const encoder = new TextEncoder();
   let stoodAtMs = performance.now();
   const body = new ReadableStream<Uint8Array>({
@@ -17,7 +27,7 @@ export function csvResponse({ name, lines }: CsvFile, stands: () => Promise<bool
         }
         stoodAtMs = performance.now();
       }
-      const { value, done } = await lines.next();
+      const { value, done } = await pages.run({ place: "files", by }, () => lines.next());
       if (done) controller.close();
       else controller.enqueue(encoder.encode(value));
     },

@@ -14,7 +14,7 @@ import { REPLAYED } from "../../gateway/attach.ts";
 import { Lines } from "../../lib/lines.ts";
 import type { Uploads } from "../../limits/uploads.ts";
 import { admit, type Asked, type Identity, stillAdmitted } from "./admit.ts";
-import { csvResponse } from "./csv.ts";
+import { type CsvReader, csvResponse } from "./csv.ts";
 import { pdfResponse } from "./pdf.ts";
 import { besidesPath, checkPath, readInput } from "./input.ts";
 
@@ -55,13 +55,15 @@ export function mount(
   }: { endpoints: readonly { endpoint: Endpoint }[]; door: Door; methods: Map<string, string[]> },
   on: ServePorts,
 ): void {
-  const reading = new Lines(READS_ABREAST);
+  const lines = { reading: new Lines(READS_ABREAST), pages: new Lines(1) };
   for (const { endpoint } of endpoints)
     for (const target of endpoint.targets) {
       if (!pathOf(target).startsWith(`${door.root}/`)) continue;
       const path = pathOf(target).replace(/\{(\w+)\}/g, ":$1");
       methods.set(path, [...(methods.get(path) ?? []), methodOf(target)]);
-      app.on(methodOf(target), path, (call) => perform({ endpoint, target, door, call }, { ...on, reading }));
+      app.on(methodOf(target), path, (call) =>
+        perform({ endpoint, target, door, call }, { ...on, ...lines }),
+      );
     }
 }
 
@@ -74,7 +76,7 @@ interface Performed {
 
 async function perform(
   { endpoint, target, door, call }: Performed,
-  on: ServePorts & { reading: Lines },
+  on: ServePorts & { reading: Lines; pages: Lines },
 ): Promise<Response> {
   const { raw: request } = call.req;
   const changes = methodOf(target) !== "GET";
@@ -106,7 +108,10 @@ async function perform(
   const by = caller?.actor.id;
   const ran = (): Promise<unknown> =>
     changes || by === undefined ? run() : on.reading.run({ place: by, by }, run);
-  if (typeof endpoint.output === "string") return streamed(endpoint.output, await ran(), exchange);
+  if (typeof endpoint.output === "string") {
+    const { stands } = exchange;
+    return streamed(endpoint.output, await ran(), { by: by ?? "", stands, pages: on.pages });
+  }
   // What carries a cookie of a new session is not kept: it is a secret.
   if (!changes || caller === null || exchange.idempotencyKey === null)
     return json(JSON.stringify(await ran()), endpoint.status, cookies);
@@ -124,8 +129,8 @@ async function perform(
 }
 
 /** What is no JSON document. */
-function streamed(output: Stream, made: unknown, { stands }: Pick<Exchange, "stands">): Response {
-  if (output === "csv") return csvResponse(made as CsvFile, stands);
+function streamed(output: Stream, made: unknown, reader: CsvReader): Response {
+  if (output === "csv") return csvResponse(made as CsvFile, reader);
   if (output === "pdf") return pdfResponse(made as PdfFile);
   return made as Response;
 }
