@@ -48,6 +48,7 @@ const SLEEPING = new Set([
   "./test/replicas/database-faults.test.ts",
   "./test/replicas/failover.test.ts",
   "./test/replicas/outage.test.ts",
+  "./test/replicas/stopped.test.ts",
 ]);
 /** These wait far more than they work, or judge memory: one after the other, beside the two. */
 const WAITING = new Set([
