@@ -70,6 +70,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "ledger audit": "--json",
   "ledger quarantine": "--limit 20",
   "ledger resolve": 'req_… --release --reason "its record cannot be read"',
+  "ledger resume": 'org_… --reason "the balance was put back from the backup"',
   "people list": "--json",
   "people reset": "ada@example.com --two-factor",
   "setup codex": "--dry-run",

@@ -70,7 +70,8 @@ export async function withPromptRoom<T>(
   }
 }
 
-const tooManyValues = (): Refusal =>
+/** 400 `too_many_values`. */
+export const tooManyValues = (): Refusal =>
   new Refusal(
     "too_many_values",
     `The body has more than ${FIELDS_MAX} fields, or ${VALUES_MAX} values (a list or an object counts as two). Send fewer, larger ones.`,

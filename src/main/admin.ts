@@ -6,6 +6,7 @@ import type { RateDefaults } from "../domain/rate-limits.ts";
 import type { Handler } from "../http/context.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Clock } from "../lib/clock.ts";
+import { openedOnce } from "../lib/opened-once.ts";
 import type { Uploads } from "../limits/uploads.ts";
 import type { AlertService } from "../operator/alerts.ts";
 import type { PaymentService } from "../operator/payments.ts";
@@ -36,14 +37,10 @@ interface AdminPorts {
 
 /** The first request opens it; where that fails, the request fails, and the next one tries again. */
 export function adminHandler(on: AdminPorts): Handler {
-  let opening: ReturnType<typeof open> | null = null;
+  const opened = openedOnce(() => open(on));
   return async ({ request, requestId, receivedAtMs, address, setIdleTimeout, sending }) => {
     const visitor = { headers: request.headers, address };
-    opening ??= open(on).catch((error: unknown) => {
-      opening = null;
-      throw error;
-    });
-    return (await opening)(request, { visitor, requestId, receivedAtMs, setIdleTimeout, sending });
+    return (await opened())(request, { visitor, requestId, receivedAtMs, setIdleTimeout, sending });
   };
 }
 

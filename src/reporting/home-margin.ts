@@ -8,6 +8,7 @@ import type * as homeShapes from "../api/shapes/home.ts";
 import { formatUsd, nanoUsd, parseUsd, ZERO_USD } from "../domain/money.ts";
 import { printTime } from "../domain/print.ts";
 import type { Clock } from "../lib/clock.ts";
+import { openedOnce } from "../lib/opened-once.ts";
 import { printDecimal } from "../releases/catalogue/decimal.ts";
 import type { TableEntry } from "../releases/catalogue/entry.ts";
 import { openTable, type PriceTable } from "../releases/catalogue/table.ts";
@@ -50,13 +51,14 @@ interface Used {
   output: bigint;
 }
 
-let opened: Promise<PriceTable> | null = null;
+/** The prices that the program brings along. */
+const ownTable = openedOnce((nowMs: number) => openTable(undefined, nowMs));
 
 /** Models without a list price are named with why, and are in no sum: the margin is that of the others. */
 export async function marginOf(on: MarginPorts): Promise<Margin> {
   const nowMs = on.clock.nowMs();
   const firstHour = Math.floor(nowMs / HOUR_MS) - DAYS * 24 + 1;
-  const table = await (opened ??= openTable(undefined, nowMs));
+  const table = await ownTable(nowMs);
   const models = (await usedSince(on.sql, firstHour)).map((used) => {
     const price = priceOf(on, table, used.model);
     return {

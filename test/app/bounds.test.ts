@@ -4,6 +4,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Browser, firstOperator, newMember, PASSWORD } from "../support/browser.ts";
+import type { ErrorJson } from "../support/events.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 
 let gateway: TestGateway;
@@ -36,6 +37,12 @@ function rows(file: string, sql: string, times: number, ...values: string[]): vo
 const now = (): string => new Date().toISOString();
 const personId = async (browser: Browser): Promise<string> =>
   (await browser.app("GET /session")).person?.id ?? "nobody";
+
+test("what is asked at the playground has no more values than a request has", async () => {
+  const asked = { request: { messages: Array.from({ length: 500_001 }, () => 0) } };
+  const refused = await owner.send<ErrorJson>("POST", `/app/v1/orgs/${org}/playground`, asked);
+  expect([refused.status, refused.json.error.code]).toEqual([400, "too_many_values"]);
+});
 
 test("at 1,000 live keys another one is refused, also as a replacement, and says what to do; editing one goes on", async () => {
   const create = { name: "First", scope: "standard", limit_usd: null };

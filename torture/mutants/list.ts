@@ -258,8 +258,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "src/gateway/bill.ts",
-        find: "if (completion === 0 && arrived.failed) return NOTHING;",
-        replace: "if (arrived.failed) return NOTHING;",
+        find: "if (completion === 0 && (arrived.failed || arrived.refused)) return NOTHING;",
+        replace: "if (arrived.failed || (completion === 0 && arrived.refused)) return NOTHING;",
       },
     ],
     mix: mixes.leavings,

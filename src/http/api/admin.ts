@@ -1,6 +1,7 @@
 // The operator API as one fetch handler (interfaces.md §5): the endpoints that stand at the management keys' door, the document
 // that describes them, and its page. Loaded on its first request only.
 import type { KeyRooms } from "../../api/rooms.ts";
+import { openedOnce } from "../../lib/opened-once.ts";
 import type { Uploads } from "../../limits/uploads.ts";
 import type { People } from "../../people/people.ts";
 import { apiHandler, type ApiHandler } from "./handler.ts";
@@ -17,13 +18,13 @@ interface AdminPorts {
 }
 
 export function createAdminApp(on: AdminPorts): ApiHandler {
-  let document: Promise<string> | null = null;
+  const document = openedOnce(printDocument);
   const headers = { "content-type": "application/json", "cache-control": "no-store" };
   return apiHandler(
     keyDoor(on.doors),
     { ...on, changing: on.rooms, completionBytes: 0 },
     {
-      "/openapi.json": async () => new Response(await (document ??= printDocument()), { headers }),
+      "/openapi.json": async () => new Response(await document(), { headers }),
       "/docs": referencePage,
       "/docs/reference.js": referenceScript,
     },

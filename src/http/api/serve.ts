@@ -5,12 +5,14 @@ import type { Caller, Endpoint, PdfFile, Stream } from "../../api/endpoint.ts";
 import type { Exchange } from "../../api/exchange.ts";
 import type { Rooms } from "../../api/rooms.ts";
 import { methodOf, pathFields, pathOf, type Target } from "../../api/target.ts";
+import { weightOf } from "../../domain/body-weight.ts";
 import { OperatorRefusal } from "../../domain/operator-refusals.ts";
 import { parseJson } from "../../domain/parse-json.ts";
 import type { People } from "../../people/people.ts";
 import { readJsonBody, strangersRoom } from "../body.ts";
 import { once } from "../remember.ts";
 import { REPLAYED } from "../../gateway/attach.ts";
+import { tooManyValues } from "../../gateway/prompt-room.ts";
 import { Lines } from "../../lib/lines.ts";
 import type { Uploads } from "../../limits/uploads.ts";
 import { admit, type Asked, type Identity, stillAdmitted } from "./admit.ts";
@@ -166,7 +168,9 @@ async function bodyOf(
     caller === null
       ? strangersRoom(uploads, target, call.env.visitor.address)
       : { uploads, account: caller.actor.id };
-  return parseJson(await readJsonBody(request, { ...room, limitBytes }));
+  const body = await readJsonBody(request, { ...room, limitBytes });
+  if (weightOf(body) === null) throw tooManyValues();
+  return parseJson(body);
 }
 
 /** A parameter sent twice stays a list, which no schema takes. */
