@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import type { AlertRuleJson } from "../api/shapes/alerts.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import type { KeyRecord } from "../registry/api-keys.ts";
+import type { Query } from "../store/sql.ts";
 import { type AttentionPorts, attentionOf } from "./attention.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 23, 12);
@@ -36,9 +37,17 @@ const route = (model: string, hours: number, state: "live" | "stale" | "disabled
 const rule = (more: Partial<AlertRuleJson>): AlertRuleJson =>
   ({ id: "alr_1", kind: "spend_per_day", amount_usd: "5", on: true, firing: true, ...more }) as AlertRuleJson;
 
+/** Every question to the store finds no row. */
+async function fromNothing<T>(work: (nowMs: number) => Query<T>): Promise<T> {
+  const asking = work(NOW_MS);
+  let step = asking.next();
+  while (step.done !== true) step = asking.next([]);
+  return step.value;
+}
+
 const on = (rules: AlertRuleJson[]) =>
   ({
-    ledger: { read: () => Promise.resolve([]) },
+    ledger: { read: fromNothing },
     paymentService: { autoTopUp: () => Promise.resolve({ last_failure: null }) },
     alertService: { rules: () => Promise.resolve({ data: rules }) },
   }) as unknown as AttentionPorts;
