@@ -6,7 +6,6 @@ import { linkTo } from "../domain/links.ts";
 import type { Handler } from "../http/context.ts";
 import type { Method, Route } from "../http/router.ts";
 import type { Clock } from "../lib/clock.ts";
-import { openedOnce } from "../lib/opened-once.ts";
 import { firstRunToken } from "../people/first-run.ts";
 import type { People } from "../people/people.ts";
 import { anybodyHere } from "../people/open-store.ts";
@@ -33,7 +32,12 @@ export async function firstRunLink(
 
 /** Its routes are there at once; the rooms open with the first request, and where that fails, with the next one again. */
 export function dashboardApi(config: Config, rooms: PeopleRooms): DashboardApi {
-  const loaded = openedOnce((): Promise<DashboardRooms> => open(config, rooms));
+  let opening: Promise<DashboardRooms> | null = null;
+  const loaded = (): Promise<DashboardRooms> =>
+    (opening ??= open(config, rooms).catch((error: unknown) => {
+      opening = null;
+      throw error;
+    }));
   const handler =
     (door: DashboardDoor): Handler =>
     async ({ request, requestId, receivedAtMs, address, setIdleTimeout, sending }) => {
