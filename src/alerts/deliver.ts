@@ -64,7 +64,7 @@ async function deliver(on: DeliverPorts, delivery: Delivery): Promise<void> {
     status: sent.status,
     error: sent.kind === "delivered" ? null : sent.error,
   };
-  await on.outbox.tried(delivery, tried, next(delivery, sent, atMs));
+  await on.outbox.tried(delivery, tried, next(delivery, sent, on.nowMs()));
 }
 
 const refused = (error: string): Sent => ({ kind: "refused", status: null, error });
@@ -79,6 +79,7 @@ async function send(on: DeliverPorts, delivery: Delivery, nowMs: number): Promis
   return post(channel.target, { body, headers: signedHeaders(secret, { id, body, nowMs }) }, on.to);
 }
 
+/** The pause begins when the try has ended: a receiver that hangs has it, too. */
 function next(
   { tries }: Delivery,
   sent: Sent,
