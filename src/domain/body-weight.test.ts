@@ -28,3 +28,11 @@ test("a text of any length is one value, however it is escaped", () => {
   const text = JSON.stringify('"quoted", \\ and {such}: [\n'.repeat(100_000));
   expect(weigh(text)).toBe(text.length + 16);
 });
+
+test("a text is one value wherever its escapes stand", () => {
+  for (let length = 0; length < 120; length += 1)
+    for (const end of ["", "\\\\", '\\"', '\\\\\\"', '\\"\\\\', "\\u0041"]) {
+      const text = `["${"x".repeat(length)}${end}","${end}${",".repeat(length)}",1]`;
+      expect(weigh(text)).toBe(text.length + 16 * 4);
+    }
+});
