@@ -35,7 +35,7 @@ interface ChangeOptions extends Terms {
 export function addAlerts(program: Command): void {
   const alerts = program
     .command("alerts")
-    .description("what an organization is told about; where it is told: channels");
+    .description("an organization's alert rules; where alerts go: channels");
   addList(alerts);
   addAdd(alerts);
   addChange(alerts);
@@ -69,7 +69,7 @@ const withTerms = (command: Command): Command =>
     .option("--percent <n>", "from 1 to 100", wholeNumber)
     .option("--days <n>", "from 1 to 365", wholeNumber)
     .option("--key <key>", "of key_limit: only this key; all: every key")
-    .option("--channels <ids>", "where it is told beside the dashboard, set apart by commas; none");
+    .option("--channels <ids>", "channels besides the dashboard, separated by commas; or none");
 
 function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
@@ -114,14 +114,14 @@ function addChange(alerts: Command): void {
   withTerms(
     alerts
       .command("change <rule>")
-      .description("change a rule; what is left out stays")
+      .description("change a rule; options you leave out stay as they are")
       .requiredOption("--org <org>", "the organization's id or name"),
   )
     .option("--on", "watch again")
     .option("--off", "stop watching, and keep the rule")
     .option(
       "--if-version <version>",
-      "refuse when somebody changed the rule since `alerts list --json` said this",
+      "refuse if the rule changed since `alerts list --json` showed this version",
     )
     .action((rule: string, options: ChangeOptions, command: Command) =>
       report(command, async (context) => {
@@ -178,7 +178,7 @@ function addDeliveries(alerts: Command): void {
   paged(
     alerts
       .command("deliveries")
-      .description("list what was told, newest first, and whether it arrived")
+      .description("list messages sent, newest first, and whether they arrived")
       .requiredOption("--org <org>", "the organization's id or name"),
   ).action((query: Paged & { org: string }, command: Command) =>
     report(command, async (context) => {

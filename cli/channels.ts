@@ -45,10 +45,10 @@ function addList(channels: Command): void {
 function addAdd(channels: Command): void {
   channels
     .command("add")
-    .description("add a webhook, whose signing secret is shown here and never again, or a mailbox")
+    .description("add a webhook (its signing secret is shown only now) or a mailbox")
     .requiredOption("--org <org>", "the organization's id or name")
     .requiredOption("--name <name>", "what people call it")
-    .option("--webhook <url>", "an https address that takes Standard Webhooks")
+    .option("--webhook <url>", "an https address that accepts Standard Webhooks")
     .option("--mail <address>", "the address of a member, where the gateway sends mail")
     .action((options: AddOptions, command: Command) =>
       report(command, async (context) => {
@@ -78,7 +78,7 @@ function whereOf({ webhook, mail }: AddOptions): { kind: "webhook" | "mail"; tar
 function addRemove(channels: Command): void {
   channels
     .command("remove <channel>")
-    .description("remove a channel, from the rules that told it, too")
+    .description("remove a channel, also from the rules that use it")
     .requiredOption("--org <org>", "the organization's id or name")
     .option("--yes", "do not ask")
     .action((channel: string, { org, yes }: { org: string; yes?: boolean }, command: Command) =>
@@ -95,7 +95,7 @@ function addRemove(channels: Command): void {
 function addTest(channels: Command): void {
   channels
     .command("test <channel>")
-    .description("send a test now and wait for what comes of it; exit code 1 when it did not arrive")
+    .description("send a test and wait for the result; exit code 1 if it did not arrive")
     .requiredOption("--org <org>", "the organization's id or name")
     .action((channel: string, { org }: { org: string }, command: Command) =>
       report(command, async (context) => {

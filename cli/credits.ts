@@ -76,7 +76,7 @@ function addList(credits: Command): void {
   paged(
     credits
       .command("list")
-      .description("list what came and went back: purchases, grants, refunds, chargebacks, newest first")
+      .description("list purchases, grants, refunds and chargebacks, newest first")
       .option("--org <org>", "only this organization's")
       .option("--csv", "print CSV (RFC 4180); without --limit and --cursor, all of them"),
   ).action(({ csv: asCsv, ...query }: ListOptions, command: Command) =>

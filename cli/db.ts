@@ -17,7 +17,7 @@ import { assertStore, dataDirOf, storeIn, storeOf, withConfig } from "./store-pl
 export function addDb(program: Command): void {
   const db = program.command("db").description("the store itself");
   withConfig(db.command("migrate"))
-    .description("bring the store to this program's schema; the gateway must be stopped")
+    .description("migrate the store to this program's schema; the gateway must be stopped")
     .action((_: object, command: Command) =>
       report(command, async () => {
         const { dataDir, databaseUrl } = await storeOf(command);
@@ -31,11 +31,8 @@ export function addDb(program: Command): void {
       }),
     );
   withConfig(db.command("key <file>"))
-    .description("put the data key that all gateways of a database share into the data directory")
-    .option(
-      "--replace",
-      "in the place of another one, after ./tollgate db rotate-key; that is kept beside it",
-    )
+    .description("install the data key that all gateways of a database share")
+    .option("--replace", "replace another one, after ./tollgate db rotate-key; the old one is kept beside it")
     .action((file: string, { replace }: { replace?: true }, command: Command) =>
       report(command, async () => {
         const dataDir = await dataDirOf(command);
@@ -47,7 +44,7 @@ export function addDb(program: Command): void {
   addRotateKey(db);
   addMove(db);
   withConfig(db.command("backup <file>"))
-    .description("copy the store into a file, consistently, while traffic runs")
+    .description("back up the store to a file, consistently, while traffic runs")
     .action((file: string, _: object, command: Command) =>
       report(command, async () => {
         const { dataDir, databaseUrl } = await storeOf(command);
@@ -76,7 +73,7 @@ export function addDb(program: Command): void {
 
 function addRestore(db: Command): void {
   withConfig(db.command("restore <file>"))
-    .description("put a backup into the store's place, which is kept beside it; the gateway must be stopped")
+    .description("restore a backup, keeping the present store beside it; the gateway must be stopped")
     .action((file: string, _: object, command: Command) =>
       report(command, async () => {
         const { dataDir, databaseUrl } = await storeOf(command);
@@ -131,7 +128,7 @@ function addMove(db: Command): void {
   withConfig(db.command("move"))
     .description("copy the embedded store into an empty PostgreSQL database; the gateway must be stopped")
     .requiredOption("--to <url>", "postgres://user:password@host:port/database")
-    .option("--abandon", "take an unfinished move back: the old store opens again, the database never does")
+    .option("--abandon", "cancel an unfinished move: the old store opens again, the database never does")
     .action((_: object, command: Command) =>
       report(command, async () => {
         const { to, abandon } = command.opts<{ to: string; abandon?: true }>();

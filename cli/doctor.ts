@@ -23,10 +23,10 @@ interface DoctorOptions {
 export function addDoctor(program: Command): void {
   program
     .command("doctor")
-    .description("what is configured, what is missing, what to do next")
+    .description("check what is configured, what is missing, and what to do next")
     .option("--config <file>", "configuration (TOLLGATE_CONFIG; else ./tollgate.yaml if present)")
-    .option("--port <n>", "as serve would be given it")
-    .option("--host <host>", "as serve would be given it")
+    .option("--port <n>", "as you would pass it to serve")
+    .option("--host <host>", "as you would pass it to serve")
     .action((_: object, command: Command) =>
       report(command, async () => {
         const flags = command.optsWithGlobals<DoctorOptions>();

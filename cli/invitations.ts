@@ -1,4 +1,4 @@
-// `invitations list|send|resend|withdraw`: how people come into an organization. The link is printed once, by `send` and
+// `invitations list|send|resend|withdraw`: invitations to an organization. The link is printed once, by `send` and
 // `resend`.
 import type { Command } from "commander";
 import type { InvitationJson, MadeInvitationJson } from "../src/api/shapes/people.ts";
@@ -12,7 +12,7 @@ import { table } from "./table.ts";
 export const ROLE = ["--role <role>", orOf(ROLES), oneOf(ROLES)] as const;
 
 export function addInvitations(program: Command): void {
-  const invitations = program.command("invitations").description("how people come into an organization");
+  const invitations = program.command("invitations").description("invitations to an organization");
   addList(invitations);
   addSend(invitations);
   addResend(invitations);
@@ -38,7 +38,7 @@ function addList(invitations: Command): void {
 function addSend(invitations: Command): void {
   invitations
     .command("send <email>")
-    .description("invite somebody; prints the link, and mails it where a mail server is configured")
+    .description("invite someone; prints the link, and mails it if a mail server is configured")
     .requiredOption("--org <org>", "the organization's id or name")
     .requiredOption(...ROLE)
     .action((email: string, { org, role }: { org: string; role: Role }, command: Command) =>
@@ -53,7 +53,7 @@ function addSend(invitations: Command): void {
 function addResend(invitations: Command): void {
   invitations
     .command("resend <invitation>")
-    .description("make an open or expired invitation anew; its old link opens nothing any more")
+    .description("renew an open or expired invitation; its old link stops working")
     .requiredOption("--org <org>", "the organization's id or name")
     .action((invitation: string, { org }: { org: string }, command: Command) =>
       report(command, async (context) => {
@@ -68,7 +68,7 @@ function addResend(invitations: Command): void {
 function addWithdraw(invitations: Command): void {
   invitations
     .command("withdraw <invitation>")
-    .description("withdraw an invitation; its link opens nothing any more")
+    .description("withdraw an invitation; its link stops working")
     .requiredOption("--org <org>", "the organization's id or name")
     .option("--yes", "do not ask")
     .action((invitation: string, { org, yes }: { org: string; yes?: boolean }, command: Command) =>

@@ -30,7 +30,7 @@ type Scope = (typeof SCOPES)[number];
 /** Of `rename` and `limit`; without it they change the key as it is by then. */
 const IF_VERSION = [
   "--if-version <version>",
-  "refuse when somebody changed the key since `keys list --json` said this",
+  "refuse if the key changed since `keys list --json` said this",
 ] as const;
 
 export function addKeys(program: Command): void {
@@ -51,9 +51,9 @@ const withSettings = (command: Command): Command =>
     .option("--limit-usd <amount>", "spend limit per UTC calendar month, or none")
     .option("--day-limit-usd <amount>", "the same per UTC day")
     .option("--week-limit-usd <amount>", "the same per week, from Monday 00:00 UTC")
-    .option("--models <ids>", "what it may use, set apart by commas; all: every model of its scope")
-    .option("--max-output <tokens>", "what a request of it puts out at most, or none", readTokens)
-    .option("--expires <time>", "from then on it is refused, for good: 2026-12-31T00:00:00Z, or none");
+    .option("--models <ids>", "models it may use, separated by commas; all: every model of its scope")
+    .option("--max-output <tokens>", "maximum output tokens per request, or none", readTokens)
+    .option("--expires <time>", "when it expires, for good: 2026-12-31T00:00:00Z, or none");
 
 function readTokens(text: string): number | "none" {
   if (text === "none") return text;
@@ -99,7 +99,7 @@ function addCreate(keys: Command): void {
   withSettings(
     keys
       .command("create")
-      .description("create a key; its secret is shown here and never again")
+      .description("create a key; its secret is shown only now")
       .requiredOption("--org <org>", "the organization's id or name")
       .requiredOption("--name <name>", "what the key is for")
       .option("--scope <scope>", orOf(SCOPES), oneOf(SCOPES), "standard"),
@@ -143,7 +143,7 @@ function addList(keys: Command): void {
 function addRevoke(keys: Command): void {
   keys
     .command("revoke <key>")
-    .description("revoke a key, for good, from its very next request")
+    .description("revoke a key for good, from its next request on")
     .option("--yes", "do not ask")
     .action((key: string, options: { yes?: boolean }, command: Command) =>
       report(command, async (context) => {
@@ -162,7 +162,7 @@ const overSince = ({ id, revoked_at, expires_at }: KeyJson): string =>
 function addRename(keys: Command): void {
   keys
     .command("rename <key>")
-    .description("give a key another name")
+    .description("rename a key")
     .requiredOption("--name <name>", "what the key is for")
     .option(...IF_VERSION)
     .action((key: string, options: { name: string; ifVersion?: string }, command: Command) =>
@@ -201,7 +201,7 @@ function addUpdate(keys: Command): void {
   withSettings(
     keys
       .command("update <key>")
-      .description("change a key's name and what it may; what is left out stays")
+      .description("change a key's name and settings; options you leave out stay as they are")
       .option("--name <name>", "what the key is for")
       .option(...IF_VERSION),
   ).action((key: string, options: SettingOptions & { name?: string; ifVersion?: string }, command: Command) =>
@@ -218,7 +218,7 @@ function addUpdate(keys: Command): void {
 function addPause(keys: Command): void {
   keys
     .command("pause <key>")
-    .description("pause a key, from its very next request, until it is resumed")
+    .description("pause a key from its next request on, until it is resumed")
     .action((key: string, _: unknown, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
@@ -244,9 +244,9 @@ function addResume(keys: Command): void {
 function addReplace(keys: Command): void {
   keys
     .command("replace <key>")
-    .description("create a key with the settings of another one; both work until the other one ends")
-    .option("--overlap <hours>", "the other one ends by itself after so many hours", readHours)
-    .option("--expires <time>", "of the new key, or none; otherwise as of the other one")
+    .description("create a key with another key's settings; both work until the old one ends")
+    .option("--overlap <hours>", "the old key ends by itself after this many hours", readHours)
+    .option("--expires <time>", "when the new key expires, or none; otherwise like the old one")
     .action((key: string, options: { overlap?: number; expires?: string }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();

@@ -29,7 +29,7 @@ export function addLedger(program: Command): void {
       "list requests whose record is damaged, the oldest first; their credits stay held until you decide",
     )
     .option("--limit <n>", "how many, at most 200; 1,000 without it")
-    .option("--cursor <cursor>", "next_cursor of the page before")
+    .option("--cursor <cursor>", "next_cursor of the previous page")
     .action(({ limit, cursor }: { limit?: string; cursor?: string }, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();
@@ -63,7 +63,7 @@ function addStopped(ledger: Command): void {
     );
   ledger
     .command("resume <org>")
-    .description("let a stopped organization go on: its entries up to now are taken as they are")
+    .description("resume a stopped organization, accepting its entries up to now as they are")
     .requiredOption("--reason <text>", "for the audit log")
     .action((org: string, { reason }: { reason: string }, command: Command) =>
       report(command, async (context) => {

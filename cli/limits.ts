@@ -28,7 +28,7 @@ export function addLimits(program: Command): void {
 function addSet(limits: Command): void {
   limits
     .command("set")
-    .description("set or lift limits; with --model alone they hold for each organization by itself")
+    .description("set or lift limits; with --model alone they apply to each organization separately")
     .option("--org <org>", "an organization's id or name")
     .option("--key <key>", "a key's id")
     .option("--model <model>", "for this model only")
@@ -37,7 +37,7 @@ function addSet(limits: Command): void {
     .option("--concurrent <n|none>", "requests at once")
     .option(
       "--if-version <version>",
-      "refuse when somebody changed these limits since `limits list --json` said this",
+      "refuse if these limits changed since `limits list --json` showed this version",
     )
     .action((options: SetOptions, command: Command) =>
       report(command, async (context) => {
@@ -76,11 +76,11 @@ function addList(limits: Command): void {
   limits
     .command("list")
     .description(
-      "list limits of an organization, a key or a model; without any, those of models for each organization",
+      "list the limits of an organization, key or model; without one, each model's limits per organization",
     )
     .option("--org <org>", "an organization's id or name")
     .option("--key <key>", "a key's id")
-    .option("--model <model>", "on this model only, and what holds where nothing is set")
+    .option("--model <model>", "on this model only, including defaults")
     .action(({ org, key, model }: Place, command: Command) =>
       report(command, async (context) => {
         const gateway = await context.gateway();

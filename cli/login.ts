@@ -36,8 +36,8 @@ export function addLogin(program: Command): void {
 export function addLogout(program: Command): void {
   program
     .command("logout")
-    .description("revoke the key that login got, and forget it")
-    .option("--forget", "forget it also when the gateway does not answer; the key stays until it ends")
+    .description("revoke the key obtained by login, and forget it")
+    .option("--forget", "forget it even if the gateway does not answer; the key then lasts until it expires")
     .action(({ forget }: { forget?: boolean }, command: Command) =>
       report(command, async ({ options }) => {
         const found = findLogin(options.url ?? (process.env["TOLLGATE_URL"] || undefined));

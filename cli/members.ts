@@ -22,7 +22,7 @@ function addList(members: Command): void {
   paged(
     members
       .command("list")
-      .description("list an organization's members, who joined last first")
+      .description("list an organization's members, newest first")
       .requiredOption("--org <org>", "the organization's id or name")
       .option("--search <text>", "a part of a name or an address, or an id"),
   ).action((options: Paged & { org: string; search?: string }, command: Command) =>
@@ -38,12 +38,12 @@ function addList(members: Command): void {
 function addRole(members: Command): void {
   members
     .command("role <person>")
-    .description("give a member another role; takes an id or an address")
+    .description("change a member's role; takes an id or an address")
     .requiredOption("--org <org>", "the organization's id or name")
     .requiredOption(...ROLE)
     .option(
       "--if-version <version>",
-      "refuse when the role is another one than when `members list --json` said this",
+      "refuse if the role changed since `members list --json` showed this version",
     )
     .action((person: string, options: { org: string; role: Role; ifVersion?: string }, command: Command) =>
       report(command, async (context) => {
@@ -60,7 +60,7 @@ function addRole(members: Command): void {
 function addRemove(members: Command): void {
   members
     .command("remove <person>")
-    .description("remove a member; the keys that they made keep working; takes an id or an address")
+    .description("remove a member; the keys they created keep working; takes an id or an address")
     .requiredOption("--org <org>", "the organization's id or name")
     .option("--yes", "do not ask")
     .action((person: string, { org, yes }: { org: string; yes?: boolean }, command: Command) =>

@@ -15,7 +15,7 @@ import { type Context, type Outcome, report, say } from "./report.ts";
 import { plain, table } from "./table.ts";
 
 export function addModels(program: Command): void {
-  const models = program.command("models").description("prices that providers publish, proposed as releases");
+  const models = program.command("models").description("releases proposed from providers' published prices");
   addImport(models);
   addDiff(models);
 }
@@ -51,11 +51,11 @@ function addImport(models: Command): void {
     .option("--as <name>", "the provider's name in your configuration (else the table's)")
     .option("--region <name>", "the region of the routes", "global")
     .option("--release <number>", "the version of the releases", "1")
-    .option("--image-tokens <number>", "offer images where the table does, each priced at so many tokens")
-    .option("--file-tokens <number>", "offer PDFs where the table does, each held for at so many tokens")
-    .option("--file-pages <number>", "and with at most so many pages")
+    .option("--image-tokens <number>", "offer images if the table does, holding this many tokens for each")
+    .option("--file-tokens <number>", "offer PDFs if the table does, holding this many tokens for each")
+    .option("--file-pages <number>", "maximum pages of a PDF")
     .option("--out <dir>", "the directory for the manifests")
-    .option("--force", "replace manifests that are there already")
+    .option("--force", "replace existing manifests")
     .action((options: ImportOptions, command: Command) =>
       report(command, () =>
         importModels(options).catch((error: unknown) => Promise.reject(asProblem(error))),
@@ -201,11 +201,9 @@ interface DiffOptions {
 function addDiff(models: Command): void {
   models
     .command("diff")
-    .description(
-      "compare a price table with the releases that are live; exit code 1 where a price is another",
-    )
+    .description("compare a price table with the live releases; exit code 1 if a price differs")
     .option(...FROM)
-    .option("--markup <factor>", "the markup that you mean to have", "1")
+    .option("--markup <factor>", "your intended markup", "1")
     .option(
       "--map <name=provider>",
       "a provider of your configuration, and what the table calls it; repeatable",

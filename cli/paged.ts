@@ -9,8 +9,8 @@ export interface Paged {
 
 export const paged = (command: Command): Command =>
   command
-    .option("--limit <n>", "so many at most, up to 200")
-    .option("--cursor <cursor>", "next_cursor of the page before");
+    .option("--limit <n>", "at most this many, up to 200")
+    .option("--cursor <cursor>", "next_cursor of the previous page");
 
 /** On stderr: nobody takes a page for the whole. */
 export function tellMore({ next_cursor }: { next_cursor: string | null }): void {

@@ -8,7 +8,7 @@ import { report } from "./report.ts";
 import { dollars, table } from "./table.ts";
 
 export function addPayments(program: Command): void {
-  const payments = program.command("payments").description("how credits are paid for");
+  const payments = program.command("payments").description("payment orders and events");
   paged(
     payments
       .command("orders")
@@ -25,7 +25,7 @@ export function addPayments(program: Command): void {
   paged(
     payments
       .command("events")
-      .description("list events of the payment service, those that credited nothing included")
+      .description("list events of the payment service, including those that credited nothing")
       .option("--org <org>", "only this organization's"),
   ).action((query: Paged & { org?: string }, command: Command) =>
     report(command, async (context) => {

@@ -17,8 +17,8 @@ export function addPeople(program: Command): void {
     );
   people
     .command("reset <person>")
-    .description("make a link that sets a new password, once, within an hour; takes an id or an address")
-    .option("--two-factor", "also take the second factor and all passkeys away: for a lost phone")
+    .description("create a password-reset link, valid once within an hour; takes an id or an address")
+    .option("--two-factor", "also remove the second factor and all passkeys (lost phone)")
     .action((person: string, options: { twoFactor?: boolean }, command: Command) =>
       report(command, async (context) => {
         const body = { person, two_factor: options.twoFactor === true };

@@ -18,14 +18,11 @@ interface TestOptions {
 export function addProvider(program: Command): void {
   program
     .command("provider")
-    .description("providers of the configuration")
+    .description("the configured providers")
     .command("test")
     .argument("<name>", "as the configuration names it")
-    .description("whether it is there, takes the key, answers, streams, calls a tool and tells its usage")
-    .option(
-      "--model <model>",
-      "what the provider calls a model: then three small calls are made and paid for",
-    )
+    .description("test a provider: reachable, key, answer, stream, tool call, usage")
+    .option("--model <model>", "the provider's name of a model; makes three small paid calls")
     .option("--config <file>", "configuration (TOLLGATE_CONFIG; else ./tollgate.yaml if present)")
     .action((name: string, _: object, command: Command) =>
       report(command, () => testProvider(name, command.optsWithGlobals<TestOptions>())),

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 3_000;
 export function addReady(program: Command): void {
   program
     .command("ready")
-    .description("whether the gateway takes requests; exit 1 when it does not")
+    .description("check whether the gateway accepts requests; exit code 1 if not")
     .action((_: object, command: Command) =>
       report(command, async ({ options }) => {
         const address = await gatewayAddress(options);

@@ -23,7 +23,7 @@ export function addRelease(program: Command): void {
 function addKeygen(release: Command): void {
   release
     .command("keygen")
-    .description("make a key pair: release.private.jwk (keep it safe) and release.public.jwk (trust it)")
+    .description("create a key pair: release.private.jwk (keep it safe) and release.public.jwk (trust it)")
     .requiredOption("--out <dir>", "directory for the two files")
     .action((options: { out: string }, command: Command) =>
       report(command, async () => {

@@ -30,8 +30,8 @@ export function addVerify(request: Command): void {
     .description(
       "verify a charge here: signatures, prices, arithmetic, hold, entries of the ledger, their chain",
     )
-    .option("--trust <file>", "the release key that you trust (JWK), instead of the gateway's word")
-    .option("--jwks <file>", "the keys of receipts that you kept, instead of the gateway's word")
+    .option("--trust <file>", "the release key you trust (JWK), instead of the gateway's")
+    .option("--jwks <file>", "receipt keys that you kept, instead of the gateway's")
     .option("--to-head", "follow the chain of entries to its head, however far that is")
     .action((id: string, { trust, jwks, toHead }: VerifyOptions, command: Command) =>
       report(command, async (context) => {

@@ -31,9 +31,9 @@ export function addRequest(program: Command): void {
     );
   addVerify(request);
   withFilters(request.command("list"))
-    .description("list an organization's requests, newest first, refusals and replays included")
+    .description("list an organization's requests, newest first, including refusals and replays")
     .option("--limit <n>", "how many, at most 200", "50")
-    .option("--cursor <cursor>", "next_cursor of the page before")
+    .option("--cursor <cursor>", "next_cursor of the previous page")
     .action((options: Filters & Page, command: Command) =>
       report(command, async (context) => {
         const { limit, cursor } = options;

@@ -9,8 +9,8 @@ const TELL_EVERY_MS = 1_000;
 
 export function addRotateKey(db: Command): void {
   withConfig(db.command("rotate-key"))
-    .description("change the data key: what is sealed with it is sealed anew; all gateways must be stopped")
-    .option("--leaked", "somebody else may have the old key: receipts that it signed do not verify any more")
+    .description("change the data key and reseal everything sealed with it; all gateways must be stopped")
+    .option("--leaked", "the old key may have leaked: receipts it signed stop verifying")
     .action((_: object, command: Command) =>
       report(command, async () => {
         const { dataDir, databaseUrl } = await storeOf(command);

@@ -12,7 +12,7 @@ export function addRoute(program: Command): void {
   addDisable(route);
   route
     .command("enable <route>")
-    .description("open a route that was closed by hand")
+    .description("reopen a route that was closed by hand")
     .action((name: string, _: object, command: Command) =>
       report(command, async (context) => {
         const { text, value } = await (await context.gateway()).call("POST /admin/v1/routes/enable", {
@@ -61,7 +61,7 @@ const helpFor = (routes: readonly RouteJson[]): string[] =>
 function addDisable(route: Command): void {
   route
     .command("disable <route>")
-    .description("close a route by hand, from its very next request")
+    .description("close a route by hand, from its next request on")
     .option("--reason <text>", "why; shown to operators")
     .option("--yes", "do not ask")
     .action((name: string, options: { reason?: string; yes?: boolean }, command: Command) =>

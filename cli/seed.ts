@@ -16,8 +16,10 @@ interface SeedOptions {
 export function addSeed(program: Command): void {
   program
     .command("seed")
-    .description("fill a new store with invented organizations, for trying and measuring; no gateway may run")
-    .option("--days <n>", "how far back it goes", "14")
+    .description(
+      "fill a new store with invented organizations, for demos and measurements; no gateway may run",
+    )
+    .option("--days <n>", "how far back the data goes", "14")
     .option("--requests <n>", "how many requests", "12000")
     .option("--seed <n>", "the same number makes the same requests", "1")
     .action((_: object, command: Command) =>

@@ -41,7 +41,7 @@ export function addSetup(program: Command): void {
       .option("--file <file>", `the configuration (${agent.where})`)
       .option("--key-env <name>", "the environment variable that holds the API key, gw_sk_…", "TOLLGATE_KEY");
     if (agent.oneModel)
-      command.option("--model <name>", "the model that it begins with (the first that has tools)");
+      command.option("--model <name>", "the model to start with (default: the first with tools)");
     command
       .option("--dry-run", "only show the change")
       .option("--yes", "do not ask")

@@ -26,7 +26,7 @@ type Row = UsageListJson["data"][number];
 export function addUsage(program: Command): void {
   program
     .command("usage")
-    .description("what an organization used")
+    .description("report what an organization used")
     .requiredOption("--org <org>", "the organization's id or name")
     .option("--key <key>", "of one key")
     .option("--model <model>", "of one model")
