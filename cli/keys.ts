@@ -30,7 +30,7 @@ type Scope = (typeof SCOPES)[number];
 /** Of `rename` and `limit`; without it they change the key as it is by then. */
 const IF_VERSION = [
   "--if-version <version>",
-  "refuse if the key changed since `keys list --json` said this",
+  "refuse if the key changed since `keys list --json` showed this version",
 ] as const;
 
 export function addKeys(program: Command): void {
