@@ -19,7 +19,7 @@ export const usageTexts = {
   thenBy: "Then by",
   noSecond: "–",
   cumulative: "Cumulative",
-  picked: "Click a bar to open its requests (of one model or key, when grouped that way).",
+  picked: "Click a bar to open its requests.",
   overTime: "Usage over time",
   measure: "Measure",
   groups: {
