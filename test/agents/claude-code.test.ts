@@ -1,8 +1,9 @@
 // Claude Code as it is, pointed at the gateway by `tollgate setup`: it edits a file through its tools, on every shape of
 // upstream.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { House, modelOn, SHAPES } from "./house.ts";
+import { House, modelOn, SHAPES, SHORT_MODEL } from "./house.ts";
 import { program } from "./installed.ts";
 import type { Workplace } from "./workplace.ts";
 
@@ -54,5 +55,21 @@ test("without credits it is told so, once", async () => {
     await house.setUp(workplace, "claude-code", "--model", modelOn("openai"));
     const ran = await workplace.run(command(workplace), { ...QUIET, TOLLGATE_KEY: poor.secret });
     expect(house.expectUnpaid(ran)).toBe(1);
+  });
+});
+
+test("a context that it holds for larger than it is: what the gateway says is told in its own words", async () => {
+  await house.at(async (workplace) => {
+    await house.setUp(workplace, "claude-code", "--model", SHORT_MODEL);
+    const settings = join(workplace.home, ".claude", "tollgate.json");
+    const written = readFileSync(settings, "utf8");
+    const wrong = written.replace(/("CLAUDE_CODE_MAX_CONTEXT_TOKENS": )"\d+"/, '$1"200000"');
+    expect(wrong).not.toBe(written);
+    writeFileSync(settings, wrong);
+    house.script();
+    const ran = await workplace.run(command(workplace), { ...QUIET, TOLLGATE_KEY: house.customer.secret });
+    const asked = house.expectFull(ran, "Prompt is too long");
+    expect(ran.code).toBe(1);
+    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([400]));
   });
 });

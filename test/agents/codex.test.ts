@@ -1,6 +1,6 @@
 // Codex as it is, pointed at the gateway by `tollgate setup`: it edits a file through its tools, on every shape of upstream.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { House, modelOn, SHAPES } from "./house.ts";
+import { House, modelOn, SHAPES, SHORT_MODEL } from "./house.ts";
 import { program } from "./installed.ts";
 
 let house: House;
@@ -53,5 +53,15 @@ test("without credits it is told so, three times at most", async () => {
     await house.setUp(workplace, "codex", "--model", modelOn("openai"));
     const ran = await workplace.run(command(), { TOLLGATE_KEY: poor.secret });
     expect(house.expectUnpaid(ran)).toBeLessThanOrEqual(3);
+  });
+});
+
+test("a full context is told so in its own words", async () => {
+  await house.at(async (workplace) => {
+    await house.setUp(workplace, "codex", "--model", SHORT_MODEL);
+    house.script();
+    const ran = await workplace.run(command(), { TOLLGATE_KEY: house.customer.secret });
+    const asked = house.expectFull(ran, "context window");
+    expect([ran.code, asked.length]).toEqual([1, 1]);
   });
 });

@@ -20,14 +20,28 @@ const UPSTREAMS = {
 /** The name under which the gateway offers the model of a shape. */
 export const modelOn = (shape: Shape): string => `agent-${shape}`;
 
-const MODELS: TestManifest[] = SHAPES.map((shape) => ({
+const onShape = (shape: Shape): TestManifest => ({
   ...PREVIEW_V1,
   ...UPSTREAMS[shape],
   model: modelOn(shape),
   requires_paid: false,
   max_output_tokens: 32_000,
   reasoning: { modes: ["none", "low", "medium", "high"], default: "medium" },
-}));
+});
+/** Its window is smaller than what any agent asks first. */
+export const SHORT_MODEL = "agent-short";
+const SHORT_UPSTREAM = "sim-short-1";
+const MODELS: TestManifest[] = [
+  ...SHAPES.map(onShape),
+  {
+    ...onShape("openai"),
+    model: SHORT_MODEL,
+    upstream_model: SHORT_UPSTREAM,
+    context_window: 3000,
+    max_output_tokens: 1000,
+    default_output_tokens: 500,
+  },
+];
 
 /** A call of a tool as the upstream shall make it. */
 export interface Call {
@@ -124,6 +138,14 @@ export class House {
     expect(`${ran.out}\n${ran.err}`).toContain("Add credits");
     expect(new Set(statuses)).toEqual(new Set([402]));
     return statuses.length;
+  }
+
+  /** A conversation that the model's window cannot hold: the agent says so in `words` of its own, and nothing was paid for. */
+  expectFull(ran: Ran, words: string): Asked[] {
+    const asked = this.take();
+    expect(`${ran.out}\n${ran.err}`).toContain(words);
+    expect(this.gateway.simulator.bill().filter(({ model }) => model === SHORT_UPSTREAM)).toEqual([]);
+    return asked;
   }
 
   async close(): Promise<void> {
