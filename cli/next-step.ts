@@ -45,7 +45,8 @@ export function nextStep(
   if (code === "not_found") return "Check the id; ids are shown by the list commands and in x-request-id.";
   if (code === "second_person_required")
     return "Let another operator decide: at Operators → Entitlements of the dashboard, or after ./tollgate login as themselves. ./tollgate entitlement list shows who asked.";
-  if (code === "conflict") return "Look at the present state first, then decide anew.";
+  if (code === "conflict" || (code === "changed_meanwhile" && param === null))
+    return "Look at the present state first, then decide anew.";
   if (code === "changed_meanwhile")
     return `See what it is now with ${LISTED_VERSIONS}, and give its version if you still want this.`;
   // A field that is wrong is found with the signature.

@@ -2,17 +2,10 @@
 // about (duplicate keys, lone surrogates, NUL, numbers it cannot hold, bottomless nesting) is refused here, so every
 // room below may trust strings and numbers. Below the top, no object has an own `__proto__`.
 import { withLargeNumbers } from "./exact-json.ts";
+import { outlineOf } from "./json-outline.ts";
 import { Refusal } from "./refusals.ts";
 
 const MAX_JSON_DEPTH = 64;
-
-const QUOTE = 0x22;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -42,13 +35,13 @@ export const parseRequestJson = (bytes: Uint8Array): unknown => read(bytes, with
 
 function read(bytes: Uint8Array, large: (text: string, value: unknown) => unknown): unknown {
   const text = decode(bytes);
-  const membersWritten = countMembersWritten(text, MAX_JSON_DEPTH);
-  if (membersWritten === null)
-    throw invalidJson(`it is nested deeper than ${MAX_JSON_DEPTH} levels`, "Flatten it.");
+  // Before `JSON.parse`, which recurses.
+  const outline = outlineOf(bytes, { depth: MAX_JSON_DEPTH });
+  if (outline === null) throw invalidJson(`it is nested deeper than ${MAX_JSON_DEPTH} levels`, "Flatten it.");
   const numbers = { large: false };
   let value = parse(text);
   // A repeated key collapses in the parsed value, so its members are fewer than the colons that were written.
-  if (countMembers(value, numbers) !== membersWritten)
+  if (countMembers(value, numbers) !== outline.members)
     throw invalidJson("an object has the same key twice", "Send each key once.");
   if (numbers.large) value = large(text, value);
   if (mayHide(bytes)) inspectStrings(value, "top");
@@ -84,44 +77,6 @@ function parse(text: string): unknown {
       "Look for a missing quote or brace, a trailing comma, or a cut-off end.",
     );
   }
-}
-
-/**
- * Counts the colons outside strings, which in valid JSON are the members of all objects; null for what is nested deeper
- * than `depthMax`, before anything recurses. The count means nothing for text that does not parse.
- */
-export function countMembersWritten(text: string, depthMax: number): number | null {
-  let members = 0;
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    switch (text.charCodeAt(at)) {
-      case QUOTE:
-        at = endOfString(text, at + 1);
-        break;
-      case COLON:
-        members++;
-        break;
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-        if (++depth > depthMax) return null;
-        break;
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        depth--;
-        break;
-    }
-  }
-  return members;
-}
-
-/** Index of the quote that ends the string: the first one after an even number of backslashes. */
-function endOfString(text: string, from: number): number {
-  for (let quote = text.indexOf('"', from); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let start = quote;
-    while (start > from && text.charCodeAt(start - 1) === BACKSLASH) start--;
-    if ((quote - start) % 2 === 0) return quote;
-  }
-  return text.length;
 }
 
 /** Counts the members of all objects in the value, and notes whether there are numbers that JSON text can say and we cannot hold. */

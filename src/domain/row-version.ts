@@ -55,10 +55,17 @@ export function checkVersion(named: string, present: string): void {
   if (isStale(named, present)) throw changedMeanwhile();
 }
 
-/** Read anew, the change may still hold. */
+/** The row is no longer what the change was made on. Read again, the change may still hold. */
 export const changedMeanwhile = (): OperatorRefusal =>
   new OperatorRefusal(
     "changed_meanwhile",
     "Somebody else changed this after you read it, so nothing was changed now. Read it again, and send its present version if your change still holds.",
     "version",
+  );
+
+/** The same for a call that names no version. */
+export const changedAtOnce = (): OperatorRefusal =>
+  new OperatorRefusal(
+    "changed_meanwhile",
+    "Somebody else changed this at the same time, so nothing was changed now. Read it again, and send your change again if it still holds.",
   );

@@ -1,5 +1,6 @@
 // A provider's failure, told to the client (wire.md §8.3). Provider texts never pass through: they may hold keys,
 // hosts, or words that clients match on.
+import { countedTooMuch } from "../domain/context-words.ts";
 import { overloaded } from "../domain/overloaded.ts";
 import { Refusal, type RefusalCode } from "../domain/refusals.ts";
 import type { Failure } from "../providers/failure.ts";
@@ -86,26 +87,16 @@ export function refusalOf(failure: Failure): Refusal {
   }
 }
 
-/** In the words that clients know a full context by; the figures are the provider's own count. */
+/** The figures are the provider's own count. */
 function tooLong({ window, prompt, completion }: ContextFigures): Refusal {
-  const most = window === undefined ? "" : ` is ${window} tokens`;
-  const counted =
-    prompt === undefined
-      ? "The provider counts more in this request"
-      : `The provider counts ${prompt + (completion ?? 0)} in this request`;
-  const message =
-    most === ""
-      ? `${counted} than the model's maximum context length. Shorten the messages or lower max_tokens.`
-      : `This model's maximum context length${most}. ${counted}. Shorten the messages or lower max_tokens.`;
-  const details = {
-    ...(window !== undefined && { context_window: window }),
+  const counted = prompt === undefined ? undefined : prompt + (completion ?? 0);
+  const message = `${countedTooMuch(window, counted)} Shorten the messages or lower max_tokens.`;
+  const details = window !== undefined && {
+    context_window: window,
     ...(prompt !== undefined && { prompt_tokens: prompt }),
     ...(completion !== undefined && { max_tokens: completion }),
   };
-  return new Refusal("context_length_exceeded", message, {
-    param: "messages",
-    ...(most !== "" && { details }),
-  });
+  return new Refusal("context_length_exceeded", message, { param: "messages", ...(details && { details }) });
 }
 
 /** The provider's word on what was asked: another request would do. */

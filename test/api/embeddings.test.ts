@@ -35,7 +35,7 @@ beforeAll(async () => {
   impatient = await startGateway({
     models: [VECTORS],
     configure: (config) => {
-      config.limits.streamIdleMs = 1000;
+      config.limits.streamIdleMs = 3000;
       for (const one of config.providers) one.health = { ...one.health, openAfterFailures: 1 };
     },
   });

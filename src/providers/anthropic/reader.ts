@@ -3,6 +3,7 @@
 import { exactObject } from "../../domain/exact-json.ts";
 import { isJsonObject, isPresent } from "../../domain/read-value.ts";
 import type { JsonObject } from "../../domain/read-value.ts";
+import { NO_ARGUMENTS } from "../../domain/tool-arguments.ts";
 import { answerIdOf } from "../answer-id.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { namelessCall, unreadableArguments } from "../call-arguments.ts";
@@ -305,9 +306,9 @@ const WRITTEN = -1;
 
 const placeOf = ({ index }: Record<string, unknown>): number => (typeof index === "number" ? index : 0);
 
-/** The arguments of a call that came with it; clients parse them, so that none are `{}`. */
+/** The arguments of a call whose start event already holds them. */
 function printedInput(input: unknown): string {
-  if (!isPresent(input)) return "{}";
+  if (!isPresent(input)) return NO_ARGUMENTS;
   if (!isJsonObject(input)) throw unreadableArguments();
   return JSON.stringify(input);
 }

@@ -1,6 +1,7 @@
 // Events of Converse → parts (wire.md §8.2). Blocks count over text, reasoning and tools together; the stream may lack its start,
 // the start and the end of a block, and usage; usage may stand on either side of the stop, which therefore waits for the end.
 import { isJsonObject, isPresent } from "../../domain/read-value.ts";
+import { NO_ARGUMENTS } from "../../domain/tool-arguments.ts";
 import type { AnswerReader, EventEnd } from "../codec.ts";
 import { namelessCall } from "../call-arguments.ts";
 import { Failure } from "../failure.ts";
@@ -184,7 +185,7 @@ export class ConverseReader implements AnswerReader<BedrockEvent> {
   private endCall(index: unknown, parts: Part[]): void {
     const call = this.calls.get(index);
     if (call === undefined || call.said) return;
-    this.argument(index, "{}", parts);
+    this.argument(index, NO_ARGUMENTS, parts);
   }
 
   /** The first one counts, but for what is behind a `stop`. */

@@ -2,6 +2,7 @@
 import type { ContentPart, Message } from "../../domain/chat-request.ts";
 import { isInlineImage } from "../../domain/chat-request.ts";
 import { refuse } from "../../domain/read-value.ts";
+import { NO_ARGUMENTS } from "../../domain/tool-arguments.ts";
 import { type Markable, markEnd, markOf } from "../anthropic/cache-marks.ts";
 import { documentOf, type DocumentBlock, namedApart } from "./documents.ts";
 import { plainName } from "../call-ids.ts";
@@ -122,7 +123,7 @@ const TOLD: Blocks<ConverseBlock> = {
   said: (message, calls) => [
     ...spoken(message),
     ...calls.map(({ call: { function: tool } }) => ({
-      text: `[Called ${tool.name} with ${tool.arguments.trim() === "" ? "{}" : tool.arguments}]`,
+      text: `[Called ${tool.name} with ${tool.arguments.trim() === "" ? NO_ARGUMENTS : tool.arguments}]`,
     })),
   ],
   result({ call, results }) {

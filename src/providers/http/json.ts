@@ -1,7 +1,7 @@
 // A provider's JSON text, read no deeper than anything downstream can print: `JSON.parse` takes a hundred thousand nested
 // lists, and everything that walks or prints them afterwards runs out of stack.
 import { withExact } from "../../domain/exact-json.ts";
-import { countMembersWritten } from "../../domain/parse-json.ts";
+import { outlineOf } from "../../domain/json-outline.ts";
 import { isJsonObject, type JsonObject } from "../../domain/read-value.ts";
 import { Failure } from "../failure.ts";
 
@@ -32,4 +32,4 @@ export function readJson(text: string): unknown {
 
 /** Without parsing. Text that is too short to close as many brackets is not looked at: most events are. */
 const nestsTooDeep = (text: string): boolean =>
-  text.length > 2 * DEPTH_MAX && countMembersWritten(text, DEPTH_MAX) === null;
+  text.length > 2 * DEPTH_MAX && outlineOf(Buffer.from(text), { depth: DEPTH_MAX }) === null;

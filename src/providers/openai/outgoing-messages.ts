@@ -2,6 +2,7 @@
 // that it wants back, and in the order that it takes.
 import type { ContentPart, Message, Role, ToolCall } from "../../domain/chat-request.ts";
 import { isJsonObject } from "../../domain/read-value.ts";
+import { NO_ARGUMENTS } from "../../domain/tool-arguments.ts";
 import { extraOf } from "../extra-content.ts";
 import type { Dialect } from "./dialects.ts";
 import { detailsIn } from "./reasoning-details.ts";
@@ -89,9 +90,6 @@ function thoughtsOf(message: Message, { effort, issuer, family, dialect }: Heare
       return { reasoning_content: told === "" ? LOST : told };
   }
 }
-
-/** Upstreams parse what they are sent: of a call without arguments an empty object. */
-const NO_ARGUMENTS = "{}";
 
 /** Provider state goes back only to the provider that it names. */
 function outgoingCall(

@@ -1,5 +1,6 @@
 // The body of a non-streamed completion (specification 2.2, wire.md §2). Printed before settlement, because a caller's
 // key keeps these exact bytes.
+import { NO_ARGUMENTS } from "../../../domain/tool-arguments.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { Answer, AnswerChoice, FinishReason } from "../../../providers/provider.ts";
 import type { TokenUsage } from "../../../ledger/records.ts";
@@ -7,9 +8,6 @@ import type { AnswerHead, AnswerFigures } from "../format.ts";
 
 /** The id of a completion: the request's digits under another name (wire.md, head). */
 export const completionId = (requestId: string): string => `chatcmpl-${requestId.slice(4)}`;
-
-/** What a call without arguments is given: clients parse them. */
-export const NO_ARGUMENTS = "{}";
 
 /** Whether what was said last may have no end. */
 export const isCut = (reason: FinishReason): boolean => reason === "length" || reason === "content_filter";

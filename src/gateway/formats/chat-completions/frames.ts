@@ -3,10 +3,11 @@
 // their events; fillers carry no number and are not kept.
 import { printError } from "../../../domain/error-body.ts";
 import type { Refusal } from "../../../domain/refusals.ts";
+import { NO_ARGUMENTS } from "../../../domain/tool-arguments.ts";
 import type { FinishReason } from "../../../providers/provider.ts";
 import { DONE_EVENT, printEvent } from "../../event-stream.ts";
 import type { AnswerHead, AnswerFigures, ShownPart, StreamPrinter } from "../format.ts";
-import { isCut, NO_ARGUMENTS, printUsage } from "./answer-body.ts";
+import { isCut, printUsage } from "./answer-body.ts";
 
 /** What tells the chunks of one surface from another's. All of it is JSON text. */
 export interface FrameWords {

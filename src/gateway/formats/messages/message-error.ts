@@ -1,5 +1,6 @@
 // The error envelope of this surface: the vendor's types by status, our code beside them, and fields by the names that they have
 // here (surfaces.md §2).
+import { behindContextWords } from "../../../domain/context-words.ts";
 import type { Refusal } from "../../../domain/refusals.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 
@@ -43,20 +44,19 @@ function inOurWords(refusal: Refusal): Pick<Refusal, "message" | "param"> {
   };
 }
 
-const COUNTED = /^This model's maximum context length is .*?(?: in the completion\)|in this request)\.\s*/;
-
 /**
- * In the vendor's sentences: its clients shorten the conversation, or ask for less, by their figures, and know no others. What was
- * said beside ours (why a figure is no count) stays.
+ * The vendor's own sentences: its clients shorten the conversation, or ask for less, by the figures in them. What our message
+ * says after its sentence (why a figure is no count) stays.
  */
 function contextWords({ message, details = {} }: Refusal): string {
   const { context_window: window, prompt_tokens: prompt, max_tokens: most } = details;
-  const said = COUNTED.test(message) ? message.replace(COUNTED, " ").trimEnd() : "";
   if (typeof window !== "number" || typeof prompt !== "number")
     return `prompt is too long: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+  const said = behindContextWords(message) ?? "";
+  const rest = said === "" ? "" : ` ${said}`;
   if (prompt > window || typeof most !== "number")
-    return `prompt is too long: ${prompt} tokens > ${window} maximum${said}`;
-  return `input length and \`max_tokens\` exceed context limit: ${prompt} + ${most} > ${window}, decrease input length or \`max_tokens\` and try again${said}`;
+    return `prompt is too long: ${prompt} tokens > ${window} maximum${rest}`;
+  return `input length and \`max_tokens\` exceed context limit: ${prompt} + ${most} > ${window}, decrease input length or \`max_tokens\` and try again${rest}`;
 }
 
 /** `gateway` is JSON text, or null for callers that showed no valid key. */

@@ -1,7 +1,7 @@
 // The items of an answer whose upstream tells them by itself (surfaces.md §4), and their parts: found by what its events name, under numbers
 // and ids with which every client can place them.
 import { isJsonObject, type JsonObject } from "../../../domain/read-value.ts";
-import { NO_ARGUMENTS } from "../chat-completions/answer-body.ts";
+import { NO_ARGUMENTS } from "../../../domain/tool-arguments.ts";
 import { itemId } from "./response-object.ts";
 
 /** A part of a message or of a thought. */

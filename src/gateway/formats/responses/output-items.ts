@@ -1,5 +1,6 @@
 // The items of a Responses answer (surfaces.md §2): a message, a thought, a call. Each opens, grows and closes by events, and is told once
 // more as a whole when the response ends.
+import { NO_ARGUMENTS } from "../../../domain/tool-arguments.ts";
 import { wireJson } from "../../../domain/wire-json.ts";
 import type { UrlCitation } from "../../../providers/provider.ts";
 import type { EventLine } from "./event-line.ts";
@@ -222,7 +223,7 @@ export function printCall(
   const named = `"call_id":${wireJson(callId)},"name":${wireJson(tool.name)}${group}`;
   if (tool.kind === "custom")
     return `{"id":"${id}","type":"custom_tool_call",${named},"input":${wireJson(inputOfArguments(text))}}`;
-  const whole = text === "" && status === "completed" ? "{}" : text;
+  const whole = text === "" && status === "completed" ? NO_ARGUMENTS : text;
   return `{"id":"${id}","type":"function_call","status":"${status}",${named},"arguments":${wireJson(whole)}}`;
 }
 
@@ -255,7 +256,7 @@ export class CallItem implements OutputItem {
         line.print("response.custom_tool_call_input.delta", `${this.where},"delta":${input}`) +
         line.print("response.custom_tool_call_input.done", `${this.where},"input":${input}`);
     } else {
-      if (this.text === "" && status === "completed") events += this.say(line, "{}");
+      if (this.text === "" && status === "completed") events += this.say(line, NO_ARGUMENTS);
       const whole = `"arguments":${wireJson(this.text)}`;
       events += line.print("response.function_call_arguments.done", `${this.where},${whole}`);
     }
