@@ -18,7 +18,7 @@ const SLACK_MS = 2 * HOUR_MS;
 /** Returns the earliest hour, since the Unix epoch, at which a week around the current time can start. */
 export const weekFromHour = (aboutMs: number): number => weekOf(utcDay(aboutMs - SLACK_MS)) * 24;
 
-/** The hours of one model of a key. PostgreSQL would scan the table rather than look up each without the `OFFSET 0`. */
+/** The hours of one model of a key. Without the `OFFSET 0` PostgreSQL would scan the table rather than look up each. */
 const HOURS: Readonly<Record<SqlDialect, string>> = {
   sqlite: `CROSS JOIN usage_hour u
   WHERE u.org_id = d.org_id AND u.key_id = d.key_id AND u.model = d.model AND u.hour >= ?3`,

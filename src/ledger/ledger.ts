@@ -329,7 +329,7 @@ export interface Ledger {
 /** The statements of one transaction. `nowMs` is the clock that rows are stamped by, read when it begins. */
 export type Work<T> = (nowMs: number) => Query<T>;
 
-/** Whose records are changed, and by whom. Changes of one organization run one after the other, taking turns between persons. */
+/** Whose records are changed, and by whom. Changes of one organization run one after the other; persons take turns. */
 export interface Changing {
   organizationId: string;
   by: string;

@@ -37,7 +37,7 @@ export function decisionRank(operation: Operation): 0 | 1 | 2 {
 /** A hold that is not resolved stays forever, so its resolution is retried forever. */
 export const survives = ({ kind }: Operation): boolean => kind === "settle" || kind === "void";
 
-/** Returns its organization: on PostgreSQL all operations of one go through one connection of the process. */
+/** Returns the operation's organization: on PostgreSQL all operations of one go through one connection of the process. */
 export function organizationOf(operation: MoneyOperation): string {
   switch (operation.kind) {
     case "settle":

@@ -40,7 +40,7 @@ function comingFor(batch: BatchState, place: RatePlace, atMs: number): readonly 
   );
 }
 
-/** The request that creates a row is the first to take from it; others of the same millisecond cannot be told from it. */
+/** The request that creates a row is the first to take from it; earlier ones of the same millisecond cannot be distinguished. */
 const beforeTaking = (batch: BatchState, { organizationId }: RatePlace, atMs: number): number =>
   batch.postingsOf(organizationId)?.balance.stampedAtMs === atMs ? atMs : atMs - 1;
 

@@ -54,7 +54,7 @@ export class KeyReader {
     return this.failure === null ? null : messageOf(this.failure);
   }
 
-  /** Reads the key after this call. Undefined if there is no such key; throws `Refusal("overloaded")` without a database. */
+  /** Returns the key, read after this call; undefined if there is none. Throws `Refusal("overloaded")` without a database. */
   async read(organizationId: string, keyId: string): Promise<KeyRow | undefined> {
     const { asked, answer } = (this.question ??= this.begin());
     const id = rowId(organizationId, keyId);
