@@ -110,7 +110,7 @@ export async function abandonTarget(target: ClientBase, id: string): Promise<boo
   return rowCount === 1;
 }
 
-/** Throws if any gateway has it open. */
+/** Throws if a gateway has it open; none can open it once its fence is up. */
 export async function assertUnused(target: ClientBase): Promise<void> {
   const { rows } = await target.query(
     "SELECT name FROM instance WHERE lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::bigint LIMIT 1",
