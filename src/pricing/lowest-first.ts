@@ -1,4 +1,4 @@
-// A priority queue of numbers, lowest first: a binary heap that can be filled and emptied repeatedly without allocation.
+// A priority queue of numbers, lowest first: a binary heap that can be filled and emptied repeatedly without garbage.
 
 export class LowestFirst {
   private keys = new Float64Array(4096);
