@@ -1,13 +1,13 @@
-// What a batch decided, as rows of its statements, in the order in which both stores write them (money.md §5, §11).
+// Turns what a batch decided into rows for its statements, in the order in which both stores write them (money.md §5, §11).
 import { sealAnswer, sealChunk } from "./answer-vault.ts";
 import type { Write } from "./column-writes.ts";
 import { WRITE } from "./columns.ts";
 import type { Changes } from "./rows.ts";
 
-/** Told of each statement that has rows. */
+/** Called for each statement that has rows. */
 export type WriteRows = <Row>(write: Write<Row>, rows: readonly Row[]) => void;
 
-/** All but the lines of the audit log, which come last. */
+/** Reports every write except the lines of the audit log, which come last. */
 export function eachWrite(changes: Changes, dataKey: Uint8Array, told: WriteRows): void {
   const write: WriteRows = (statement, rows) => {
     if (rows.length > 0) told(statement, rows);
@@ -33,7 +33,7 @@ export function eachWrite(changes: Changes, dataKey: Uint8Array, told: WriteRows
   write(WRITE.endByHand, changes.endedByHand);
 }
 
-/** A request that was checkpointed twice in one batch is written once: one statement may not change a row twice. */
+/** Keeps only the newest checkpoint of each request: one statement may not change a row twice. */
 const newestOf = (checkpoints: Changes["checkpoints"]): Changes["checkpoints"] =>
   checkpoints.length < 2
     ? checkpoints

@@ -1,5 +1,5 @@
-// Looks at the books of all organizations every minute, and stops the paid calls of those whose books do not add up (money.md §5).
-// Whether an organization is stopped is a look in memory; the store tells it to every gateway, and to the next start.
+// Checks the books of all organizations every minute and stops the paid calls of those whose books do not add up (money.md §5).
+// Whether an organization is stopped is a lookup in memory; the store passes it on to every gateway and to the next start.
 import { MINUTE_MS } from "../domain/durations.ts";
 import type { Repeating } from "../lib/every.ts";
 import type { Jobs } from "../lib/jobs.ts";
@@ -12,25 +12,25 @@ import { oneAtATime } from "./verify/one-at-a-time.ts";
 
 export interface BooksWatchPorts {
   on: Transactions;
-  /** One snapshot of the store, in a thread of its own. */
+  /** Reads one snapshot of the store in its own thread. */
   look(books: BooksQuestion, ending: AbortSignal): Promise<BooksReport>;
-  /** Whether this gateway does it, of several. */
+  /** True if this gateway is the one of several that does the check. */
   leads(): Promise<boolean>;
   ready(): boolean;
   pulse: Pick<Pulse, "foundStopped">;
   jobs: Jobs;
-  /** Between two looks, milliseconds; a minute where this is left out. */
+  /** The interval between two checks in milliseconds; defaults to one minute. */
   everyMs?: number | undefined;
 }
 
-/** A look that takes long comes less often: at most this share of the time is spent with looking. */
+/** Slow checks run less often: checking takes at most one part in this many of the time. */
 const SHARE = 10;
 
 export class BooksWatch {
   private stopped: ReadonlySet<string> = new Set();
-  /** Where the last look of this process has left each organization. */
+  /** Where this process's last check ended in each organization's chain. */
   private bases: ReadonlyMap<string, ChainBase> = new Map();
-  /** Whose whole chain the next look reads: another verification found it broken. */
+  /** Organizations whose whole chain the next check reads, because another verification found it broken. */
   private readonly suspects = new Set<string>();
   private readonly checking = oneAtATime(() => this.look());
   private repeating: Repeating | null = null;
@@ -38,23 +38,23 @@ export class BooksWatch {
 
   constructor(private readonly ports: BooksWatchPorts) {}
 
-  /** Whether its paid calls are refused. */
+  /** True if the organization's paid calls are refused. */
   readonly isStopped = (organizationId: string): boolean => this.stopped.has(organizationId);
 
-  /** Takes over what the store remembers, which another gateway may have found. Rejects while it cannot be read: what is known stays. */
+  /** Loads the stops in the store, those found by other gateways included. Rejects if it cannot; what is known stays. */
   async refresh(): Promise<void> {
     const stops = (await readStops(this.ports.on)).filter(stands);
     this.stopped = new Set(stops.map(({ organizationId }) => organizationId));
     this.ports.pulse.foundStopped(stops.length);
   }
 
-  /** Resolves when whoever is to be stopped is stopped, and whose books hold goes on. */
+  /** Resolves once every organization with broken books is stopped and every one with sound books continues. */
   private check(suspects: readonly string[]): Promise<void> {
     for (const organizationId of suspects) this.suspects.add(organizationId);
     return this.checking();
   }
 
-  /** What the ledger is asked about it. */
+  /** The part of the ledger's interface that this class answers. */
   asked(): Pick<Ledger, "checkBooks" | "resume"> {
     return {
       checkBooks: (suspects) => this.check(suspects),
@@ -73,7 +73,7 @@ export class BooksWatch {
       if (!ports.ready()) return;
       const beganMs = performance.now();
       if (!(await ports.leads()))
-        this.bases = new Map(); // of another time, when this one looks again
+        this.bases = new Map(); // would be out of date when this gateway checks again
       else
         await this.check([]).catch((error: unknown) => {
           if (!this.ending.signal.aborted) throw error;
@@ -82,7 +82,7 @@ export class BooksWatch {
     });
   }
 
-  /** Ends a look that is under way, too. */
+  /** Also aborts a check in progress. */
   async stop(): Promise<void> {
     this.ending.abort();
     await this.repeating?.stop();
@@ -97,7 +97,7 @@ export class BooksWatch {
     const found = byOrganization(first.violations);
     const known = new Map(stops.filter(stands).map((one) => [one.organizationId, one]));
     const isNew = [...found.keys()].some((organizationId) => !known.has(organizationId));
-    // A paying customer is not stopped by one look: damage is there in the next one, too.
+    // A paying customer is not stopped by a single check: real damage shows up in the next one, too.
     const again = isNew ? byOrganization((await ports.look(question, this.ending.signal)).violations) : found;
     this.bases = first.bases;
     for (const [organizationId, violations] of found) {
@@ -107,7 +107,7 @@ export class BooksWatch {
     }
     for (const one of known.values()) {
       const violations = found.get(one.organizationId);
-      if (!first.bases.has(one.organizationId)) continue; // without a balance nothing holds
+      if (!first.bases.has(one.organizationId)) continue; // without a balance there is nothing to check
       if (violations === undefined) await letGo(on, one.organizationId);
       else if (!same(violations, one.violations))
         await stillStopped(on, { organizationId: one.organizationId, violations });

@@ -1,13 +1,13 @@
-// What is found once in a batch for an organization, a key and a model, and is asked for by each of its requests.
+// A cache, for one batch, of values that are looked up per organization, key and model by each request.
 import type { RatePlace } from "../domain/rate-limits.ts";
 import { rowId } from "./rows.ts";
 
-/** Neighbours are often of one place: to compare three strings takes a fraction of what making and finding an id does. */
+/** Consecutive lookups are often for the same place: comparing three strings costs a fraction of building and finding an id. */
 export class ByPlace<Value> {
   private known: Map<string, Value> | null = null;
   private last: (RatePlace & { value: Value }) | null = null;
 
-  /** What was found for the place, or what `find` finds now. */
+  /** Returns the cached value for the place, or calls `find` and caches its result. */
   get({ organizationId, keyId, model }: RatePlace, find: () => Value): Value {
     const { last } = this;
     if (

@@ -1,28 +1,28 @@
-// Columns that are loaded together: the list of their SELECT, and the row in memory that its cells make.
+// Groups of columns that are loaded together: their SELECT list, and the in-memory row built from their cells.
 import { bytesOf, flagOf, moneyOf, numberOf, orNull, type SqlRow, textOf } from "../store/sql.ts";
 import type { Kind } from "../store/tables.ts";
 import type { Cell } from "./cell.ts";
 import { type Column, columnsOf, compiled, type KnownColumns, type RowOf, type Table } from "./column-map.ts";
 
-/** Columns that are loaded together; cells come in their order. */
+/** A group of columns loaded together; cells come in the same order. */
 export interface Load<Row> {
   columns: readonly Column[];
-  /** Behind the columns: conditions on further ones, by field. */
+  /** Conditions selected after the columns, by field. */
   conditions: readonly { field: string; condition: string }[];
-  /** The row in `cells`, from the cell at `from` on. */
+  /** Builds the row from `cells`, starting at index `from`. */
   row(cells: readonly Cell[], from?: number): Row;
-  /** The row by the names of its columns. Throws for what is not of its kind. */
+  /** Builds the row by column name. Throws for a value of the wrong kind. */
   named(row: SqlRow): Row;
 }
 
-/** The list of a SELECT from a table under this alias. */
+/** Returns the SELECT list for the table under this alias. */
 export const selected = ({ columns, conditions }: Load<unknown>, alias: string): string =>
   [
     ...columns.map(({ column }) => `${alias}.${column}`),
     ...conditions.map(({ condition }) => `${alias}.${condition}`),
   ].join(", ");
 
-/** How many cells a row of it has. */
+/** Returns the number of cells in a row of this load. */
 export const widthOf = ({ columns, conditions }: Load<unknown>): number => columns.length + conditions.length;
 
 const READ: Readonly<Record<Kind, (value: unknown) => unknown>> = {
@@ -38,7 +38,7 @@ const READ: Readonly<Record<Kind, (value: unknown) => unknown>> = {
   flag: flagOf,
 };
 
-/** A cell as it is in memory, as source text (`cell.ts`). */
+/** Returns source text that converts a cell to its value in memory (`cell.ts`). */
 function readOf(kind: Kind): (cell: string) => string {
   if (kind === "whole") return (cell) => `Number(${cell})`;
   if (kind === "wholeOrNull") return (cell) => `${cell} === null ? null : Number(${cell})`;
@@ -76,5 +76,5 @@ export function load<In extends Table, List extends string, Condition extends st
   };
 }
 
-/** The row that a load makes. */
+/** The row type of a load. */
 export type Loaded<From> = From extends Load<infer Row> ? Row : never;

@@ -1,9 +1,9 @@
-// From a column to its field in memory, for both stores: the kind of a column stands in `store/tables.ts`, its name in memory
-// follows from it, and which columns are written and loaded stands in `columns.ts`. Rows, their types, what loads them
-// (`column-loads.ts`) and what writes them (`column-writes.ts`) derive from these.
+// Maps columns to fields in memory, for both stores. `store/tables.ts` gives the kind of each column, its name in memory
+// is derived from the column name, and `columns.ts` lists which columns are written and loaded. Rows, their types, the
+// code that loads them (`column-loads.ts`) and the code that writes them (`column-writes.ts`) derive from these.
 import { kindOf, type Kind, type Names, type Tables } from "../store/tables.ts";
 
-/** Fields that are not just their column in camel case; an instant, `…_at` or `…_until`, ends with `Ms`. */
+/** Fields that are not just the column in camel case. An instant, `…_at` or `…_until`, ends in `Ms`. */
 const FIELDS = {
   org_id: "organizationId",
   idem_key: "idempotencyKey",
@@ -27,7 +27,7 @@ function fieldOf(column: string): string {
   return /(?:^|_)(?:at|until)$/.test(column) ? `${camel}Ms` : camel;
 }
 
-/** Counts and times are numbers in memory, money stays exact. */
+/** Counts and times are numbers in memory; money stays exact. */
 export type InMemory<Value> = true extends Value
   ? boolean
   : bigint extends Exclude<Value, null>
@@ -39,18 +39,18 @@ export type Table = keyof Tables;
 export type RowOf<In extends Table, List extends string> = {
   [Column in Extract<keyof Tables[In], Names<List>> as FieldOf<Column>]: InMemory<Tables[In][Column]>;
 };
-/** `List` where each of its names is a column of the table. */
+/** `List`, provided that each of its names is a column of the table. */
 export type KnownColumns<In extends Table, List extends string> =
   Exclude<Names<List>, keyof Tables[In] | ""> extends never ? List : never;
 
-/** One column, its field in memory, and its kind, which says how a cell becomes a value and back. */
+/** A column, its field in memory, and its kind, which determines how a cell converts to a value and back. */
 export interface Column {
   column: string;
   field: string;
   kind: Kind;
 }
 
-/** The columns that a list names, one blank or more between them; throws for one that the table has not. */
+/** Returns the columns in a space-separated list; throws for a name that is not a column of the table. */
 export const columnsOf = (table: Table, list: string): Column[] =>
   list
     .split(" ")
@@ -58,8 +58,8 @@ export const columnsOf = (table: Table, list: string): Column[] =>
     .map((column) => ({ column, field: fieldOf(column), kind: kindOf(table, column) }));
 
 /**
- * The function that somebody would have written by hand for these columns: a loop over their names takes ten times as long,
- * which is a twentieth of an admission with its settlement. `body` is made of columns of `store/tables.ts` and nothing else.
+ * Compiles the function that one would write by hand for these columns. A loop over their names takes ten times as long,
+ * which is a twentieth of an admission with its settlement. `body` is built only from the columns in `store/tables.ts`.
  */
 export const compiled = <Made>(parameters: string, body: string): Made =>
   // oxlint-disable-next-line typescript/no-implied-eval -- nothing but names of our own columns

@@ -1,5 +1,4 @@
-// Statements that write rows of the ledger: new ones, changed ones, and those that go. Where their rows come from is each
-// store's own.
+// Statements that insert, update and delete rows of the ledger. Each store supplies the rows in its own way.
 import type { SqlValue } from "../store/sql.ts";
 import type { Names, Tables } from "../store/tables.ts";
 import {
@@ -14,25 +13,25 @@ import {
 } from "./column-map.ts";
 
 /**
- * One statement over rows `r`, as both stores have it but for where `r` comes from. `once`: each row must find its own in
- * the table as it was read, or the transaction is rolled back.
+ * One statement over rows `r`, the same on both stores except for where `r` comes from. `once`: each
+ * row must match its row in the table as it was read, or the transaction is rolled back.
  */
 export interface Write<Row> {
   name: string;
-  /** The fields of `r` in the order of `values`. */
+  /** The fields of `r`, in the order of `values`. */
   parameters: readonly Column[];
   values: (row: Row) => SqlValue[];
   statement:
     | { kind: "insert"; into: string; fixed: readonly Fixed[]; onConflict: string }
     | { kind: "update" | "delete"; head: string; where: string };
   once: boolean;
-  /** Rows too large to be sent as one list. */
+  /** True if the rows are too large to be sent as one list. */
   large: boolean;
 }
 
 interface Fixed {
   column: string;
-  /** SQL. */
+  /** An SQL expression. */
   value: string;
 }
 
@@ -45,16 +44,16 @@ const parametersOf = <Row>(columns: readonly Column[]): Pick<Write<Row>, "parame
 });
 
 interface Inserting {
-  /** Columns that hold the same in every new row. */
+  /** Columns with the same value in every new row. */
   fixed?: Readonly<Record<string, string>>;
-  /** The row that is there already (`had`) takes these over from the new one (`excluded`). */
+  /** On conflict, the existing row (`had`) takes these columns from the new one (`excluded`). */
   over?: { key: string; set: string };
-  /** Or is added up with it, to 63 bits at most. */
+  /** On conflict, these columns are added to the existing row, up to 63 bits. */
   added?: { key: string; set: string };
   large?: true;
 }
 
-/** New rows of a table. */
+/** Inserts new rows into a table. */
 export function insert<In extends Table, List extends string>(
   table: In,
   list: List & KnownColumns<In, List>,
@@ -81,8 +80,8 @@ export function insert<In extends Table, List extends string>(
 }
 
 /**
- * A roll-up must not keep a hold from its end: an older program may have filled it to the brim with what a provider told,
- * or its row is damaged. Verification compares it with its requests.
+ * A roll-up must not block the end of a hold: an older program may have filled it to the maximum with
+ * usage told by a provider, or its row may be damaged. Verification compares it with its requests.
  */
 const saturated = (column: string): string =>
   `${column} = CASE WHEN had.${column} > 9223372036854775807 - excluded.${column}
@@ -95,8 +94,8 @@ type ReadBefore<In extends Table, List extends string> = {
 };
 
 /**
- * Rows that are there, each changed exactly once or the transaction is rolled back. `key` finds a row, `set` is written,
- * `kept` where it is not null; of `read` the row carries what was read, `holdRead` for `hold`, and must still hold it.
+ * Updates existing rows, each exactly once, or the transaction is rolled back. `key` finds a row, `set` is written, `kept` too
+ * where it is not null. For each column of `read` the table must still hold the value the row carries (`holdRead` for `hold`).
  */
 export function update<
   In extends Table,
@@ -112,7 +111,7 @@ export function update<
     set: Changed & KnownColumns<In, Changed>;
     kept?: Kept & KnownColumns<In, Kept>;
     read?: Was & KnownColumns<In, Was>;
-    /** SQL over the row that is there, `t`. */
+    /** SQL over the existing row, `t`. */
     where: string;
   },
 ): Write<RowOf<In, `${Key} ${Changed}`> & OrNull<RowOf<In, Kept>> & ReadBefore<In, Was>> {
@@ -146,7 +145,7 @@ export function update<
 
 type OrNull<Row> = { [Field in keyof Row]: Row[Field] | null };
 
-/** Rows that may be there. */
+/** Deletes rows that may or may not exist. */
 export const remove = <In extends Table, Key extends string>(
   name: string,
   table: In,

@@ -1,5 +1,5 @@
-// Which columns the ledger writes and loads, in both stores. A new one joins its list here and `store/tables.ts`: rows, their
-// types, statements, parameters and records follow (`column-map.ts`).
+// Lists the columns that the ledger writes and loads, in both stores. Add a new one to its list here and
+// to `store/tables.ts`: rows, their types, statements, parameters and records follow (`column-map.ts`).
 import { load } from "./column-loads.ts";
 import { insert, remove, update } from "./column-writes.ts";
 
@@ -16,7 +16,7 @@ export const LOAD = {
   ),
   keyMonth: load("key_month", "org_id key_id month held spent last_admitted_at"),
   claim: load("claim", "org_id key_id idem_key fingerprint request_id"),
-  /** Of the request that holds a claim. */
+  /** Columns of the request that holds a claim. */
   claiming: load("request", "state answer_until claim_until"),
   request: load(
     "request",
@@ -37,17 +37,17 @@ export const LOAD = {
 
 // ── What people, recovery and verification read ────────────────────────────────────────────────────────────────────
 
-/** A request as its record tells it. */
+/** Columns of a request's record. */
 export const RECORD = load(
   "request",
   "org_id request_id key_id idem_key model tier state stream admitted_at ended_at month hold prompt_bound output_bound release_digest evidence prompt_tokens completion_tokens cached_tokens reasoning_tokens usage_classes charge variance minimum_applied status error_code finish_reason first_part_ms total_ms attempts surface",
 );
-/** A request as its invariants are checked. */
+/** Columns of a request that its invariants need. */
 export const TO_VERIFY = load(
   "request",
   "org_id request_id model tier state hold charge variance minimum_applied evidence prompt_tokens completion_tokens cached_tokens usage_classes release_digest admitted_at month deadline_at attempts prompt_bound output_bound surface",
 );
-/** An entry as its chain is checked. */
+/** Columns of an entry that the chain check needs. */
 export const ENTRY = load(
   "ledger_entry",
   "org_id slot version txn kind debit credit amount available_before available_after held_before held_after requests reference at prev_hash hash",
@@ -55,7 +55,7 @@ export const ENTRY = load(
 
 // ── What a batch writes ─────────────────────────────────────────────────────────────────────────────────────────
 
-/** Nobody has ended it. Gateways on PostgreSQL left `admitted` behind before a request was durable in one commit (decision 75). */
+/** Not ended yet. Gateways on PostgreSQL left rows `admitted` before a request became durable in one commit (decision 75). */
 const UNFINISHED = "t.state IN ('admitted', 'dispatched')";
 
 export const WRITE = {
@@ -65,7 +65,7 @@ export const WRITE = {
     set: "release_digest prompt_tokens delivered_tokens attempts",
     where: "t.state = 'dispatched'",
   }),
-  // A chunk whose commit was not known to be durable comes again, with what was sent since.
+  // A chunk whose commit was not known to be durable is written again, together with what was sent since.
   keepChunk: insert("stream_chunk", "org_id request_id seq sealed", {
     over: { key: "org_id request_id seq", set: "sealed" },
   }),
@@ -88,7 +88,7 @@ export const WRITE = {
     "org_id request_id key_id idem_key model tier stream epoch admitted_at deadline_at month release_digest hold prompt_bound output_bound opened_txn surface",
     { fixed: { state: "'dispatched'" } },
   ),
-  // Only over a claim whose time is over; decisions see all others.
+  // Replaces only an expired claim; decisions see all others.
   takeClaim: insert("claim", "org_id key_id idem_key fingerprint request_id expires_at", {
     over: { key: "org_id key_id idem_key", set: "fingerprint request_id expires_at" },
   }),
@@ -96,7 +96,7 @@ export const WRITE = {
   keyMonth: insert("key_month", "org_id key_id month held spent last_admitted_at", {
     over: { key: "org_id key_id month", set: "held spent last_admitted_at" },
   }),
-  // What is set stays as it is; a row without that is what a default of the configuration, or of a model, limits by.
+  // Columns that were set stay as they are. A row with none set exists for a default limit of the configuration or of a model.
   rateLimit: insert("rate_limit", "org_id key_id model requests_tat tokens_tat used_tat running since", {
     over: { key: "org_id key_id model", set: "requests_tat tokens_tat used_tat running since" },
   }),

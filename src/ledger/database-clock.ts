@@ -1,5 +1,5 @@
-// What time it is in the database, as far as this process knows: what every batch and lease renewal reads there, carried
-// on by the monotonic clock. All gateways of a database agree on it, whatever their own clocks say (money.md §2).
+// The database's time as known to this process: read with every batch and lease renewal, and carried on by
+// the monotonic clock. All gateways of a database agree on it, whatever their own clocks say (money.md §2).
 import type { Clock } from "../lib/clock.ts";
 
 export class DatabaseClock implements Clock {
@@ -13,7 +13,7 @@ export class DatabaseClock implements Clock {
     return performance.now();
   }
 
-  /** The database said so just now. */
+  /** Records the time that the database has just returned. */
   read(databaseNowMs: number): void {
     this.offsetMs = databaseNowMs - performance.now();
   }

@@ -1,4 +1,4 @@
-// A stored release beside what was signed: what differs is refused by name, what a JWS of an older program does not know is not.
+// A stored release compared with what was signed. A difference is refused by name; a field that an older JWS lacks is not.
 import { expect, test } from "bun:test";
 import { NO_CAPABILITIES } from "../domain/capabilities.ts";
 import { freezeRelease } from "../domain/freeze-release.ts";
@@ -65,7 +65,7 @@ test("every character of a stored release that is another one is refused, by its
       return [];
     }
   });
-  // The name of a field that is null, and is none without it.
+  // A changed name of a field whose value is null is equivalent to a missing field.
   expect(believed.filter((damaged) => !/"[^"]*~[^"]*":null/.test(damaged))).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
-// The release that a request was frozen with, by its digest: an immutable row, which is what the request is priced by
-// (hardening.md S33). Written by `registry/releases.ts`; the ledger reads it to settle and to verify.
+// The release frozen for a request, found by its digest: an immutable row that prices the request
+// (hardening.md S33). `registry/releases.ts` writes it; the ledger reads it to settle and to verify.
 import { decodeProtectedHeader } from "jose/decode/protected_header";
 import { decodeJwt } from "jose/jwt/decode";
 import { freezeRelease } from "../domain/freeze-release.ts";
@@ -10,7 +10,7 @@ import { isJsonObject } from "../domain/read-value.ts";
 import { ask, type Query, type SqlRow, textOf } from "../store/sql.ts";
 import { readable, UnreadableRecord } from "./unreadable.ts";
 
-/** Null when no such release was ever published; throws `UnreadableRecord` for one that is damaged. */
+/** Returns null if no such release was ever published; throws `UnreadableRecord` for a damaged one. */
 export function* findRelease(digest: string): Query<Release | null> {
   const [row] = yield* ask("SELECT manifest, jws FROM route_release WHERE digest = ?1", [digest]);
   if (row === undefined) return null;
@@ -21,9 +21,9 @@ export function* findRelease(digest: string): Query<Release | null> {
 }
 
 /**
- * The release of a row with its `manifest` and `jws`; `UnreadableRecord` for one that is not what was signed. Its digest is
- * that of the JWS, whose signature was verified before it was stored: the key may have lost its trust since, and what was
- * priced by it stays priced by it.
+ * Parses the release from a row's `manifest` and `jws`; throws `UnreadableRecord` if it is not what
+ * was signed. Its digest is that of the JWS, whose signature was verified before it was stored. The
+ * key may have lost its trust since; requests priced by the release keep its price.
  */
 export const storedRelease = (what: string, { manifest, jws }: SqlRow): Release =>
   readable(what, () => {
@@ -42,7 +42,7 @@ function signedRelease(jws: string): Release {
   return freezeRelease(release, { digest, signedBy: kid, issuedAtMs: iat * 1000, expiresAtMs: exp * 1000 });
 }
 
-/** Whether all that was signed is stored. What it leaves out, because its field came later, is as it was frozen. */
+/** True if everything signed is stored. A field that was added later and is not signed stays as it was frozen. */
 const agrees = (stored: unknown, signed: unknown): boolean =>
   isJsonObject(stored) && isJsonObject(signed)
     ? Object.entries(signed).every(([name, value]) => agrees(stored[name], value))
@@ -51,8 +51,8 @@ const agrees = (stored: unknown, signed: unknown): boolean =>
 const RATES = ["input", "cachedInput", "output", "requestMinimum"] as const;
 
 /**
- * JSON with the rates as decimal text of whole nano-USD: a JSON number would round them. Those of a release with classes are left
- * out, for they follow from what is published: a program that knows no classes then refuses it, instead of pricing half of it.
+ * Prints rates as decimal text of whole nano-USD, which a JSON number would round. A release with classes gets no rates,
+ * as they follow from what is published: a program without classes then refuses it instead of pricing half of it.
  */
 export function printFrozenRelease(release: Release): string {
   if (hasClasses(release.publishedPrice)) return JSON.stringify({ ...release, price: null });

@@ -1,58 +1,58 @@
-// The spans of time that a key's limits count over: the UTC month, the UTC day, the week from Monday. A day and a week have no
-// counters of their own (docs/decisions/0059-settings-of-keys.md): what they spent is in the hours of its usage, what they hold
-// is what the month holds, without the requests that were admitted before them.
+// The periods that a key's limits cover: the UTC month, the UTC day, the week from Monday. A day and a week
+// have no counters of their own (docs/decisions/0059-settings-of-keys.md): their spend comes from the hours
+// of the key's usage, and their held amount is the month's without the requests admitted before the period.
 import { addUsd, maxUsd, type NanoUsd, subUsd, ZERO_USD } from "../domain/money.ts";
 import { DAY_MS } from "../domain/durations.ts";
 import { nextUtcMonth, utcDay, utcMonth, weekOf } from "../lib/clock.ts";
 
 export type Period = "day" | "week" | "month";
 
-/** As its reader is told of the limit. */
+/** The name of the limit in texts for people. */
 export const LIMIT_NAMES: Readonly<Record<Period, string>> = {
   day: "daily",
   week: "weekly",
   month: "monthly",
 };
 
-/** Null: none. */
+/** Null means no limit. */
 export interface KeyLimits {
   limit: NanoUsd | null;
   dayLimit: NanoUsd | null;
   weekLimit: NanoUsd | null;
 }
 
-/** An open request that was noted beside its key, because its key had such a limit. */
+/** An open request that was noted for its key because the key had such a limit. */
 export interface NotedHold {
   requestId: string;
   admittedAtMs: number;
   hold: NanoUsd;
 }
 
-/** What a key's days are told from. */
+/** The data from which a key's days are computed. */
 export interface KeySpend {
-  /** By day since the Unix epoch, from the Monday of this week on at the latest. */
+  /** Spend by day since the Unix epoch, starting no later than this week's Monday. */
   spent: ReadonlyMap<number, NanoUsd>;
   open: readonly NotedHold[];
 }
 
-/** A span that has a limit, as it stands. */
+/** A period with a limit, and its current state. */
 export interface LimitedSpan {
   period: Period;
   limit: NanoUsd;
   spent: NanoUsd;
   held: NanoUsd;
-  /** When it counts from zero again. */
+  /** When it starts from zero again. */
   resetsAtMs: number;
 }
 
-/** Whether a key counts anything against a limit. */
+/** True if the key counts anything against a limit. */
 export const isLimited = (limits: KeyLimits): boolean => limits.limit !== null || countsDays(limits);
 
-/** Whether more must be known of a key than its month. */
+/** True if the key needs more than its month's figures. */
 export const countsDays = ({ dayLimit, weekLimit }: KeyLimits): boolean =>
   dayLimit !== null || weekLimit !== null;
 
-/** The spans of the key that have a limit; `spend` is there where it counts days. */
+/** Returns the key's periods that have a limit; `spend` is set if it counts days. */
 export function spansOf(
   limits: KeyLimits,
   { month, spend, atMs }: { month: { spent: NanoUsd; held: NanoUsd }; spend: KeySpend | null; atMs: number },
@@ -80,14 +80,14 @@ export function spansOf(
   ];
 }
 
-/** At its limit or above: so at most the request that crosses it goes over. */
+/** True at the limit or above, so at most the request that crosses the limit goes over. */
 const isReached = ({ limit, spent, held }: LimitedSpan): boolean => addUsd(spent, held) >= limit;
 
-/** The one that opens last of those that are reached; undefined: none is. */
+/** Returns the reached period that resets last; undefined if none is reached. */
 export const reachedOf = (spans: readonly LimitedSpan[]): LimitedSpan | undefined =>
   spans.length === 0 ? undefined : spans.filter(isReached).toSorted((a, b) => b.resetsAtMs - a.resetsAtMs)[0];
 
-/** What is left until the first of them is reached; null without one. */
+/** Returns what is left until the first of them is reached; null if there are none. */
 export function leftOf(spans: readonly LimitedSpan[]): NanoUsd | null {
   if (spans.length === 0) return null;
   const left = spans.map(({ limit, spent, held }) => maxUsd(ZERO_USD, subUsd(limit, addUsd(spent, held))));
@@ -97,7 +97,7 @@ export function leftOf(spans: readonly LimitedSpan[]): NanoUsd | null {
 const spentSince = ({ spent }: KeySpend, fromDay: number): NanoUsd =>
   [...spent].reduce((sum, [day, charge]) => (day >= fromDay ? addUsd(sum, charge) : sum), ZERO_USD);
 
-/** What was admitted before its first day is not of it, and what the week has from the month before is. */
+/** Excludes what was admitted before the period's first day, and includes what a week holds from the month before. */
 function heldSince(
   { open }: KeySpend,
   { fromDay, month, held }: { fromDay: number; month: string; held: NanoUsd },

@@ -1,5 +1,5 @@
-// What a key spent by day, read from the hours of its usage, and its noted holds. The hours are keyed by model first, so they
-// are found model by model: what was longer ago is not looked at.
+// A key's spend by day, read from the hours of its usage, and its noted holds. The hours are keyed by
+// model first, so they are looked up model by model, which avoids reading older ones.
 import { HOUR_MS } from "../domain/durations.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { utcDay, weekOf } from "../lib/clock.ts";
@@ -7,7 +7,7 @@ import type { SqlDialect } from "../store/sql.ts";
 import { type Cell, int, money, text } from "./cell.ts";
 import type { KeySpend, NotedHold } from "./key-spans.ts";
 
-/** As it is loaded for a decision: ended ones are still noted, until the next admission of their key. */
+/** The spend as loaded for a decision. Ended requests stay noted until the next admission of their key. */
 export interface LoadedKeySpend extends KeySpend {
   ended: readonly string[];
 }
@@ -15,10 +15,10 @@ export interface LoadedKeySpend extends KeySpend {
 /** Stamps are lifted by up to an hour, and two clocks may differ a little. */
 const SLACK_MS = 2 * HOUR_MS;
 
-/** The first hour, since the Unix epoch, that a week of about now may begin with. */
+/** Returns the earliest hour, since the Unix epoch, at which a week around the current time can start. */
 export const weekFromHour = (aboutMs: number): number => weekOf(utcDay(aboutMs - SLACK_MS)) * 24;
 
-/** Of one model of a key: PostgreSQL would walk through the table rather than look up each, were it not told to. */
+/** The hours of one model of a key. Without the `OFFSET 0` PostgreSQL would scan the table rather than look up each. */
 const HOURS: Readonly<Record<SqlDialect, string>> = {
   sqlite: `CROSS JOIN usage_hour u
   WHERE u.org_id = d.org_id AND u.key_id = d.key_id AND u.model = d.model AND u.hour >= ?3`,
@@ -39,18 +39,18 @@ const spentIn = (dialect: SqlDialect, keys: string, sum: string): string => `
   FROM used d ${HOURS[dialect]}
   GROUP BY u.key_id, u.hour / 24`;
 
-/** `keys`: a SELECT of `org_id` and `key_id`; `sum`: of `u.charge`. `?3` is the first hour. */
+/** `keys` is a SELECT of `org_id` and `key_id`; `sum` is a sum of `u.charge`. `?3` is the first hour. */
 export const spentByDay = (keys: string, sum: string): Readonly<Record<SqlDialect, string>> => ({
   sqlite: spentIn("sqlite", keys, sum),
   postgresql: spentIn("postgresql", keys, sum),
 });
 
-/** Noted holds `h`, each with its request as far as that is there. */
+/** Selects noted holds `h`, each with its request if that exists. */
 export const notedHolds = (from: string): string => `
   SELECT h.key_id, h.request_id, r.admitted_at, r.hold, r.closed_txn
   FROM ${from} LEFT JOIN request r ON r.org_id = h.org_id AND r.request_id = h.request_id`;
 
-/** The cells of both. */
+/** Builds the spend from the cells of both. */
 export function spendOf(days: readonly Cell[][], holds: readonly Cell[][]): LoadedKeySpend {
   const open: NotedHold[] = [];
   const ended: string[] = [];
@@ -61,7 +61,7 @@ export function spendOf(days: readonly Cell[][], holds: readonly Cell[][]): Load
   return { spent: new Map(days.map(([, day, charge]) => [int(day), money(charge)])), open, ended };
 }
 
-/** Of PostgreSQL, beside the key `k`: days as `day:charge`, holds as `request:admitted:hold:ended`; `fromHour` is SQL. */
+/** PostgreSQL only, joined to the key `k`: days as `day:charge`, holds as `request:admitted:hold:ended`; `fromHour` is SQL. */
 export const spendBesideKey = (fromHour: string): string => `
   SELECT
     (SELECT string_agg(d.day || ':' || d.charge, ' ') FROM (
@@ -72,7 +72,7 @@ export const spendBesideKey = (fromHour: string): string => `
      FROM key_hold h LEFT JOIN request r ON r.org_id = h.org_id AND r.request_id = h.request_id
      WHERE h.org_id = k.org_id AND h.key_id = k.key_id) AS holds`;
 
-/** What `spendBesideKey` says. */
+/** Parses the result of `spendBesideKey`. */
 export function readSpend(days: string | null, holds: string | null): LoadedKeySpend {
   const spent = new Map<number, NanoUsd>();
   for (const [day = "", charge = ""] of fieldsOf(days)) spent.set(Number(day), nanoUsd(BigInt(charge)));

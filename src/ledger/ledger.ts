@@ -1,5 +1,5 @@
-// Who owns what money: the one interface of both stores (money.md). Every method that changes something is durable
-// when its promise resolves; operations of one turn of the event loop share a transaction. Rules live in `decide`, not in a store.
+// Who owns what money: the single interface of both stores (money.md). A method that changes something resolves when the
+// change is durable; operations of one turn of the event loop share a transaction. Rules live in `decide`, not in a store.
 import type { Actor } from "../domain/actor.ts";
 import type { CallerIds, Credential } from "../domain/credential.ts";
 import type { Evidence, Tier } from "../domain/gateway-object.ts";
@@ -12,64 +12,64 @@ import type { AttemptRecord, VerificationReport, BalanceRecord, TokenUsage } fro
 
 // ── The money path ──────────────────────────────────────────────────────────────────────────────────────────────
 
-/** A caller's idempotency key with what it stands for: with another fingerprint the same key is refused (money.md §8). */
+/** A caller's idempotency key and its fingerprint: the same key with another fingerprint is refused (money.md §8). */
 export interface Claim {
   idempotencyKey: string;
   /** SHA-256 of the canonical request, 32 bytes; compared in constant time. */
   fingerprint: Uint8Array;
 }
 
-/** What is asked for once nothing earlier in code refused: the priced request, frozen. */
+/** The priced request, frozen, if nothing earlier in code refused it. */
 export interface AdmissionPlan {
   model: string;
   tier: Tier;
   requiresPaid: boolean;
-  /** Candidates in the order of trial; COMMIT 1 drops those that closed meanwhile. */
+  /** Candidates in the order in which they are tried; COMMIT 1 drops those that closed meanwhile. */
   routes: readonly { route: string; version: number; digest: string; expiresAtMs: number }[];
   hold: NanoUsd;
   promptBound: number;
   /** Output ceiling × n. */
   outputBound: number;
-  /** Of one choice. */
+  /** The output maximum of one choice. */
   outputMaximum: number;
   stream: boolean;
-  /** As its format is called (`domain/surfaces.ts`). */
+  /** The name of the format (`domain/surfaces.ts`). */
   surface: string;
-  /** How long the request may run, from admission. */
+  /** The longest that the request may run, from admission. */
   timeoutMs: number;
 }
 
 export interface AdmissionRequest {
   requestId: string;
   credential: Credential;
-  /** Only for keys that callers sent. */
+  /** Set only if the caller sent an idempotency key. */
   claim: Claim | null;
   /**
    * A plan, or the refusal met earlier in code, carried to its place in the order of money.md §7:
-   * `shape` stands before the claim look-up, `route` after it.
+   * `shape` comes before the claim lookup, `route` after it.
    */
   asked:
     | { kind: "plan"; plan: AdmissionPlan }
     | { kind: "refusal"; stage: "shape" | "route"; refusal: Refusal };
-  /** Holds of the same organization that are lowered in the same commit, before it is decided on credits and limit. */
+  /** Holds of the same organization to lower in the same commit, before credits and limits are decided. */
   lowerings?: readonly Lowering[];
-  /** Asked before a kept answer is read, by its length: a refusal is told in its place. */
+  /** Called with the length of a kept answer before it is read; a refusal is returned in its place. */
   roomFor?(bytes: number): Refusal | null;
 }
 
-/** A running request whose prompt was counted: what it may still cost at most, and for how many prompt tokens. */
+/** A running request whose prompt was counted: the most that it may still cost, and for how many prompt tokens. */
 export interface Lowering {
   organizationId: string;
   requestId: string;
-  /** Below what it holds; no charge is ever above it from then on. */
+  /** Below the current hold; no later charge exceeds it. */
   hold: NanoUsd;
   promptBound: number;
 }
 
-/** What a request is routed and priced for by its key. */
+/** The key's terms that affect routing and pricing. */
 export interface KeyTerms {
   scope: Tier;
-  /** Null: what the model puts out. */
+  /** Null means the model's own maximum. */
   maxOutputTokens: number | null;
 }
 
@@ -79,7 +79,7 @@ export interface Headroom {
   keyLimitRemaining: NanoUsd | null;
 }
 
-/** An answer kept for a caller's key: exact bytes. */
+/** An answer kept for a caller's key, as exact bytes. */
 export interface StoredAnswer {
   requestId: string;
   status: number;
@@ -97,41 +97,41 @@ export type AdmissionDecision =
       rates: readonly RateStanding[];
     }
   | { kind: "replay"; answer: StoredAnswer }
-  /** The first request under this claim still runs. */
+  /** The first request under this claim is still running. */
   | { kind: "running"; requestId: string }
-  /** `authenticated` is false for 401: nothing about the organization may be said then. `short`: where money refused. */
+  /** `authenticated` is false for 401: the response then says nothing about the organization. `short`: money was the reason. */
   | {
       kind: "refused";
       refusal: Refusal;
       authenticated: boolean;
       short?: Shortage;
       rates?: readonly RateStanding[];
-      /** What its key puts out at most, where the plan has more: it is to be priced for that. */
+      /** The key's output maximum, if the plan's is higher: the request must be priced for this one. */
       outputAtMost?: number;
     };
 
-/** A limit per minute right after a decision; those at once say nothing of when. */
+/** A limit per minute right after a decision. Concurrency limits are left out, because they have no reset time. */
 export interface RateStanding {
   subject: RateSubject;
   of: "requests" | "tokens";
   limit: number;
   remaining: number;
-  /** Until all of it is free again. */
+  /** Time until the whole limit is free again. */
   resetMs: number;
 }
 
-/** A limit that no request of a key gets past now, and what is left of those per minute. */
+/** A limit that currently blocks every request of a key, and what is left of the limits per minute. */
 export interface RateRefusal {
   refusal: Refusal;
   rates: readonly RateStanding[];
 }
 
-/** What money refused an admission with, as the decision found it. */
+/** Why an admission was refused for money, with the figures of the decision. */
 export type Shortage =
   | { of: "credits"; required: NanoUsd; available: NanoUsd; held: NanoUsd; debt: NanoUsd }
-  /** `missing`: how far the day, week or month is above the key's limit; at the limit is refused, below it is not. */
+  /** `missing`: the amount by which the day, week or month is above the key's limit; at the limit is refused, below it is not. */
   | { of: "key_limit"; missing: NanoUsd }
-  /** More tokens than a whole minute of a limit: `atMost`. */
+  /** More tokens than a whole minute of a limit allows: `atMost`. */
   | { of: "tokens_per_minute"; atMost: number };
 
 /** COMMIT 2 of a request that costs something, or that ended with an answer at no cost (evidence `none`). */
@@ -143,7 +143,7 @@ export interface Settlement {
   usage: TokenUsage;
   /** 0 ≤ charge ≤ hold. */
   charge: NanoUsd;
-  /** Computed price above the charge; the platform pays it. */
+  /** The computed price above the charge; the platform pays it. */
   variance: NanoUsd;
   minimumApplied: boolean;
   finishReason: string | null;
@@ -153,11 +153,11 @@ export interface Settlement {
   totalMs: number;
   /** Kept under the caller's key; null for requests without one. */
   answer: StoredAnswer | null;
-  /** What it was priced with, where its hold was lowered while it ran: done here if that commit did not come about. */
+  /** The hold it was priced with, if that was lowered while it ran. The settlement lowers it if that commit did not happen. */
   lowered?: Pick<Lowering, "hold" | "promptBound">;
 }
 
-/** The whole hold goes back; the request ends `released`. */
+/** Returns the whole hold; the request ends `released`. */
 export interface Voiding {
   organizationId: string;
   requestId: string;
@@ -165,28 +165,28 @@ export interface Voiding {
   errorCode: string;
   attempts: AttemptRecord[];
   totalMs: number;
-  /** True with proof of non-execution: the idempotency key is free again. Otherwise `answer` is kept under it. */
+  /** True with proof of non-execution: the idempotency key becomes free again. Otherwise `answer` is kept under it. */
   freeClaim: boolean;
   answer: StoredAnswer | null;
 }
 
 /**
- * How far a running stream has got: what it is settled for, should its owner die (money.md §3 `mid_stream`, §4).
- * Tokens are those that the client's stream has accepted, never more.
+ * A running stream's progress, for which it is settled if its owner dies (money.md §3 `mid_stream`,
+ * §4). Counts only tokens that the client's stream has accepted, never more.
  */
 export interface Checkpoint {
   organizationId: string;
   requestId: string;
-  /** Of the route that serves it. */
+  /** The release of the route that serves it. */
   releaseDigest: string;
   promptTokens: number;
   deliveredTokens: number;
   attempts: AttemptRecord[];
-  /** For a caller's key: the exact bytes sent since the chunk before; `seq` counts from 0 without a gap. */
+  /** For a caller's key: the exact bytes sent since the previous chunk; `seq` counts from 0 without gaps. */
   chunk: { seq: number; bytes: Uint8Array } | null;
 }
 
-/** `lost`: the request has ended, or is not ours. */
+/** `lost`: the request has ended, or belongs to another owner. */
 export type CheckpointOutcome = { kind: "kept" } | { kind: "lost" };
 
 /** `lost`: somebody else resolved the request first (0 rows hit); nothing was changed. */
@@ -209,7 +209,7 @@ export type ReversalOutcome =
   | { kind: "unknown_request" }
   | { kind: "unknown_organization" };
 
-/** How an operator ends a request in quarantine. */
+/** An operator's end of a request in quarantine. */
 export interface EndingByHand {
   organizationId: string;
   requestId: string;
@@ -222,43 +222,43 @@ export interface EndingByHand {
 export type EndedByHand =
   | { kind: "ended"; charge: NanoUsd; balance: NanoUsd }
   | { kind: "exceeds"; atMost: NanoUsd }
-  /** Not in quarantine (any more). */
+  /** Not in quarantine, or no longer. */
   | { kind: "unknown_request" };
 
 export type ResumeOutcome =
   | { kind: "resumed" }
-  /** Its paid calls are not refused (any more). */
+  /** Its paid calls are not refused, or no longer. */
   | { kind: "not_stopped" }
-  /** What has to be mended first: a figure of its balance, as it should be and as it is. */
+  /** A figure of the balance that must be repaired first, with its expected and actual value. */
   | { kind: "broken"; what: string; expected: string; found: string };
 
 // ── The interface ───────────────────────────────────────────────────────────────────────────────────────────────
 
 export interface Ledger {
-  /** COMMIT 1. Never throws for policy; throws `Refusal("overloaded")` when the queue is full or the store is down. */
+  /** COMMIT 1. Never throws for policy; throws `Refusal("overloaded")` if the queue is full or the store is down. */
   admit(admission: AdmissionRequest): Promise<AdmissionDecision>;
-  /** COMMIT 2. Retries for ever on store errors; the hold stays until it succeeds. */
+  /** COMMIT 2. Retries forever on store errors; the hold stays until it succeeds. */
   settle(settlement: Settlement): Promise<ResolveOutcome>;
   void(voiding: Voiding): Promise<ResolveOutcome>;
-  /** Goes with the next batch. Throws `Refusal("overloaded")` while the store takes no writes: the stream goes on. */
+  /** Joins the next batch. Throws `Refusal("overloaded")` while the store takes no writes: the stream continues. */
   checkpoint(checkpoint: Checkpoint): Promise<CheckpointOutcome>;
 
   /**
-   * What is wrong with this key as of now, a 401, or what its requests are priced for. One indexed read, never
-   * cached, before anything of its request is taken, read or parsed; what it lets through COMMIT 1 reads again. Throws
-   * `Refusal("overloaded")` while the store takes nothing.
+   * Returns what is wrong with this key as of now, a 401, or the terms that its requests are priced
+   * for. One indexed read, never cached, before anything of the request is taken, read or parsed;
+   * COMMIT 1 reads the key again. Throws `Refusal("overloaded")` while the store takes nothing.
    */
   checkKey(credential: Credential): Refusal | KeyTerms | Promise<Refusal | KeyTerms>;
   /**
-   * The limit of requests that keeps every request of this caller out as of now, whatever it asks for; null where there may
-   * be room. A look before the body: one that comes with a caller's idempotency key may have its answer all the same.
+   * Returns the request limit that currently blocks every request of this caller, whatever it asks for; null if there
+   * may be room. Checked before the body is read; a request with an idempotency key may still get its stored answer.
    */
   rateRefusal(caller: CallerIds): Promise<RateRefusal | null>;
-  /** What `admit` would decide now for this plan, without writing: the quote endpoint. */
+  /** Returns what `admit` would decide now for this plan, without writing. Used by the quote endpoint. */
   preview(admission: AdmissionRequest): Promise<AdmissionDecision>;
 
   balance(organizationId: string): Promise<BalanceRecord | null>;
-  /** Idempotent by (source, externalId): the second time is a no-op that returns the first result. */
+  /** Idempotent by (source, externalId): the second call is a no-op that returns the first result. */
   topUp(
     topUp: {
       organizationId: string;
@@ -266,14 +266,14 @@ export interface Ledger {
       kind: "purchase" | "grant";
       source: string;
       externalId: string;
-      /** Of who gives it: a line of the audit log beside its own. */
+      /** The operator's reason, written as a separate line of the audit log. */
       reason?: string | undefined;
     },
     actor: Actor,
   ): Promise<TopUpOutcome>;
   /**
-   * Money that goes back, idempotent as `topUp`: a chargeback of a payment (what the balance does not cover becomes
-   * debt), or the refund of a settled request. `target` names that payment or request.
+   * Reverses money, idempotent like `topUp`: a chargeback of a payment (what the balance does not
+   * cover becomes debt), or the refund of a settled request. `target` names that payment or request.
    */
   reverse(
     reversal: {
@@ -283,59 +283,59 @@ export interface Ledger {
       target: string;
       source: string;
       externalId: string;
-      /** As of `topUp`. */
+      /** As in `topUp`. */
       reason?: string | undefined;
     },
     actor: Actor,
   ): Promise<ReversalOutcome>;
 
-  /** Ends a request that is in quarantine, as an operator decided. */
+  /** Ends a request in quarantine, as an operator decided. */
   endByHand(ending: EndingByHand, actor: Actor): Promise<EndedByHand>;
 
-  /** What `work` finds, each statement as of now, beside what is being written. */
+  /** Runs `work` and returns its result. Each statement reads the current state, alongside ongoing writes. */
   read<T>(work: Work<T>): Promise<T>;
   /**
-   * A change to what admissions are decided on, by its owner (`src/registry`): all of it or nothing, in one order with
-   * every admission and settlement of the organizations that it locks. It may run more than once, so it does nothing but
-   * ask. `of`: null where it locks no organization. Throws `Refusal("overloaded")` while the store takes no writes, and
-   * where it has waited for too long.
+   * Changes what admissions are decided on, called by its owner (`src/registry`). Applies all of it or
+   * nothing, in one order with every admission and settlement of the organizations that it locks. `work` may
+   * run more than once, so it must do nothing but run queries. `of` is null if it locks no organization.
+   * Throws `Refusal("overloaded")` while the store takes no writes, or after waiting too long.
    */
   change<T>(of: Changing | null, work: Work<T>): Promise<T>;
 
-  /** Checks the invariants of money.md §5 in one snapshot, on a reader of its own, while traffic runs. */
+  /** Checks the invariants of money.md §5 in one snapshot, on its own reader, while traffic runs. */
   verify(): Promise<VerificationReport>;
   /**
-   * Looks at the books now, of these organizations from their first entry on: whoever's do not add up is stopped, whoever's hold
-   * again goes on (money.md §5). Every minute it does so by itself.
+   * Checks the books now, for these organizations from their first entry. Stops organizations whose books do
+   * not add up and resumes those whose books hold again (money.md §5). This also runs every minute by itself.
    */
   checkBooks(suspects: readonly string[]): Promise<void>;
-  /** Lets a stopped organization go on, as an operator decided. */
+  /** Resumes a stopped organization, as an operator decided. */
   resume(of: { organizationId: string; reason: string }, actor: Actor): Promise<ResumeOutcome>;
-  /** Whether the store takes writes right now; `/readyz`. */
+  /** True if the store takes writes right now; used by `/readyz`. */
   ready(): boolean;
-  /** Why it does not, for the log; says nothing while it does. */
+  /** Returns why the store takes no writes, for the log; empty while it does. */
   trouble(): string;
   /**
-   * Whether this gateway does what one of all does: the one that has been there for longest of those that are there, by the
-   * database's clock. For work that two may do at once and that need not be done twice: who leads may change at any moment.
+   * True if this gateway does the work that only one of them needs to do: the one running longest, by the
+   * database's clock. Only for work that two may safely do at once: the leader may change at any moment.
    */
   leads(): Promise<boolean>;
-  /** How fast it takes them, from the last commits of this process. */
+  /** Returns how fast the store takes writes, from the last commits of this process. */
   pulse(): LedgerPulse;
   /** Finishes what is queued, then closes the store. */
   close(): Promise<void>;
 }
 
-/** Statements of one transaction; `nowMs`: the clock that rows are stamped by, read when it begins. */
+/** The statements of one transaction. `nowMs` is the clock that rows are stamped by, read when it begins. */
 export type Work<T> = (nowMs: number) => Query<T>;
 
-/** Whose records are changed, and by whom: changes of one organization come one after the other, persons take turns. */
+/** Whose records are changed, and by whom. Changes of one organization run one after the other; persons take turns. */
 export interface Changing {
   organizationId: string;
   by: string;
 }
 
-/** Where records are read. */
+/** Reads records. */
 export type Reader = Pick<Ledger, "read">;
-/** Where the records beside money are read and changed. */
+/** Reads and changes the records other than money. */
 export type Transactions = Pick<Ledger, "read" | "change">;

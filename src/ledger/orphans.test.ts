@@ -1,4 +1,4 @@
-// Requests without an owner whose end changes nothing: silent where another gateway was quicker, named where nobody was.
+// Requests without an owner whose end changes nothing: silent if another gateway was quicker, reported if none was.
 import { expect, test } from "bun:test";
 import { resolveOrphans } from "./orphans.ts";
 import type { Unowned } from "./recovery.ts";
@@ -11,7 +11,7 @@ const request = (requestId: string): Unowned => ({
   dispatched: false,
 });
 
-/** One run over a store in which these are found, and no end changes anything; what was quarantined, and why. */
+/** Runs once over a store that finds these and where no end changes anything. Returns what was quarantined, and why. */
 async function recovered(found: Set<string>, meanwhile: (requestId: string) => void): Promise<string[]> {
   const told: string[] = [];
   await resolveOrphans({

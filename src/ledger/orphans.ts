@@ -1,5 +1,5 @@
-// Ends unfinished requests that have no owner any more, each by itself: one that cannot be ended is quarantined, held
-// and named for an operator, and the others are ended all the same (money.md §9, docs/decisions/0020-one-bad-record.md).
+// Ends unfinished requests that no longer have an owner, one by one. A request that cannot be ended is quarantined, stays
+// held and is reported to an operator; the others are still ended (money.md §9, docs/decisions/0020-one-bad-record.md).
 import { crashPoint } from "../lib/crash-point.ts";
 import { messageOf } from "../domain/error-message.ts";
 import type { MoneyOperation } from "./decide/decide.ts";
@@ -13,15 +13,15 @@ import {
 import { rowId } from "./rows.ts";
 
 interface OrphanStore {
-  /** Some of them, those that are quarantined left out. */
+  /** Returns some of them, without those in quarantine. */
   find(): Promise<Unowned[]>;
-  /** All of it; throws when it cannot be read. */
+  /** Returns the whole record; throws if it cannot be read. */
   read(unowned: Unowned): Promise<Orphan>;
-  /** Resolves when it is durable. */
+  /** Resolves when the operation is durable. */
   submit(operation: MoneyOperation): Promise<unknown>;
   /** Durable when it resolves; the money stays held. */
   quarantine(unowned: Unowned, reason: string): Promise<void>;
-  /** Whether the store failed, rather than this record: then the next run tries again. */
+  /** True if the store failed rather than this record: the next run then tries again. */
   isStoreFailure(error: unknown): boolean;
 }
 
@@ -29,18 +29,18 @@ export interface ResolvingPorts {
   store: OrphanStore;
   nowMs(): number;
   printInterrupted: PrintInterrupted;
-  /** Told of each that is quarantined. */
+  /** Called for each quarantined request. */
   alarm(error: unknown): void;
 }
 
-/** Rejects only when the store failed. */
+/** Rejects only if the store failed. */
 export async function resolveOrphans(on: ResolvingPorts): Promise<void> {
   const tried = new Set<string>();
   const left = new Set<string>();
   for (;;) {
     const found = await on.store.find();
     const news = found.filter((one) => !tried.has(idOf(one)));
-    // Ended, by the ledger's word, and still there: it would be found again and again, before others.
+    // The ledger reported it as ended, yet it is still there: it would be found again and again, before others.
     const again = found.filter((one) => tried.has(idOf(one)) && !left.has(idOf(one)));
     if (news.length + again.length === 0) return;
     for (const one of news) tried.add(idOf(one));
@@ -69,13 +69,13 @@ async function resolveOne(on: ResolvingPorts, unowned: Unowned): Promise<void> {
   }
 }
 
-/** For a person to end. */
+/** Leaves the request for a person to end. */
 async function setAside(on: ResolvingPorts, unowned: Unowned, why: unknown): Promise<void> {
   await on.store.quarantine(unowned, messageOf(why));
   on.alarm(new Error(`request ${unowned.requestId} is quarantined: ${messageOf(why)}`, { cause: why }));
 }
 
-/** The caller of a request that was never sent saw its gateway go. */
+/** The caller of a request that was never sent saw its gateway disappear. */
 const takenBack = (unowned: Unowned, nowMs: number): MoneyOperation => ({
   kind: "void",
   voiding: neverDispatched(unowned, { status: 500, totalMs: Math.max(0, nowMs - unowned.admittedAtMs) }),

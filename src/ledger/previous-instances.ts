@@ -1,6 +1,6 @@
-// Under which names the processes of this directory own requests: so that a gateway which was killed and starts again here
-// ends at once what it left, instead of waiting for its own lease to run out. Only for processes of this machine, where it
-// is certain that they are gone.
+// The names under which processes of this directory own requests. A gateway that was killed and
+// restarts here can then end what it left at once instead of waiting for its own lease to run out.
+// Covers only processes of this machine, which can be known to be gone.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -9,14 +9,14 @@ import { runsBeside } from "../lib/living-process.ts";
 interface Note {
   host: string;
   pid: number;
-  /** Of its instances, in whatever database: no two are ever called the same. */
+  /** The names of its instances, in any database: no two instances ever have the same name. */
   names: string[];
 }
 
-/** What this very process has written, by file: in containers the process before us had our number. */
+/** What this very process has written, by file: in containers the previous process had the same pid. */
 const ours = new Map<string, Note>();
 
-/** One file per process in the data directory, which a process that gives back its lease removes. */
+/** One file per process in the data directory; a process that gives back its lease removes it. */
 export class PreviousInstances {
   private readonly path: string;
 
@@ -24,7 +24,7 @@ export class PreviousInstances {
     this.path = join(directory, `instance-${process.pid}.json`);
   }
 
-  /** Instances of processes that ended without giving their lease back; told again until they are forgotten. */
+  /** Returns instances of processes that ended without giving their lease back; they are returned again until forgotten. */
   left(): { names: string[]; forget(): void } {
     const gone = [...new Bun.Glob("instance-*.json").scanSync({ cwd: this.directory })]
       .map((name) => join(this.directory, name))
@@ -37,7 +37,7 @@ export class PreviousInstances {
     };
   }
 
-  /** This process owns requests under this name from now on. */
+  /** Records that this process owns requests under this name from now on. */
   note(name: string): void {
     const note = ours.get(this.path) ?? { host: hostname(), pid: process.pid, names: [] };
     note.names.push(name);
@@ -45,13 +45,13 @@ export class PreviousInstances {
     writeFileSync(this.path, JSON.stringify(note), { mode: 0o600 });
   }
 
-  /** This process gave its lease back. */
+  /** Records that this process gave its lease back. */
   end(): void {
     rmSync(this.path, { force: true });
   }
 }
 
-/** Null for a file that a dying process did not finish: it names nobody. */
+/** Returns null for a file that a dying process did not finish: it names nobody. */
 function readNote(path: string): Note | null {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as Note;

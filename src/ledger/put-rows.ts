@@ -1,5 +1,4 @@
-// Puts what a store loaded among the rows of a batch, each under its id: cells in the order of `LOAD`, and of what stands
-// beside it.
+// Adds loaded rows to the rows of a batch, each under its id. Cells come in the order of `LOAD`, followed by any joined ones.
 import { widthOf } from "./column-loads.ts";
 import { type Cell, flag, int, money, text, textOrNull } from "./cell.ts";
 import { LOAD } from "./columns.ts";
@@ -14,7 +13,7 @@ export const putBalance: Put = (rows, cells) => {
   rows.balances.set(row.organizationId, row);
 };
 
-/** An API key from the columns of `LOAD.key`. */
+/** Builds an API key from the columns of `LOAD.key`. */
 export const keyOf = (cells: readonly Cell[]): KeyRow => LOAD.key.row(cells);
 
 export const putKey: Put = (rows, cells) => {
@@ -22,24 +21,24 @@ export const putKey: Put = (rows, cells) => {
   rows.keys.set(rowId(row.organizationId, row.keyId), row);
 };
 
-/** Organization, key, and what its days are told from, as PostgreSQL says it. */
+/** Takes organization, key, and the data of its days in PostgreSQL's form. */
 export const putKeySpend: Put = (rows, [organizationId, keyId, days, holds]) => {
   const spend = readSpend(textOrNull(days), textOrNull(holds));
   rows.keySpends.set(rowId(text(organizationId), text(keyId)), spend);
 };
 
-/** A settlement and an admission of one key ask for the same row; both must change one and the same. */
+/** A settlement and an admission of one key load the same row; both must change the same object. */
 export const putKeyMonth = (rows: Rows, cells: readonly Cell[], from = 0): void => {
   const row = LOAD.keyMonth.row(cells, from);
   const id = rowId(row.organizationId, row.keyId, row.month);
   if (!rows.keyMonths.has(id)) rows.keyMonths.set(id, row);
 };
 
-/** To decisions a request is unfinished or not; that older gateways left it `admitted` matters to the sweeper alone. */
+/** Decisions only distinguish finished from unfinished; `admitted`, left by older gateways, matters only to the sweeper. */
 const stateOf = (state: "admitted" | RequestState): RequestState =>
   state === "admitted" ? "dispatched" : state;
 
-/** The claim, its request as far as it is there, whether its answer is kept, whether it is quarantined. */
+/** Takes the claim, its request if that exists, whether its answer is kept, and whether it is quarantined. */
 export const putClaim: Put = (rows, cells) => {
   const claim = LOAD.claim.row(cells);
   const { state, answerUntilMs, claimUntilMs } = LOAD.claiming.row(cells, CLAIM_WIDTH);
@@ -57,7 +56,7 @@ export const putClaim: Put = (rows, cells) => {
 };
 const CLAIM_WIDTH = widthOf(LOAD.claim);
 
-/** A request from the columns of `LOAD.request`, as decisions see it. */
+/** Builds a request from the columns of `LOAD.request`, as decisions see it. */
 export function requestRowOf(cells: readonly Cell[]): RequestRow {
   const row = LOAD.request.row(cells);
   row.state = stateOf(row.state);
@@ -69,7 +68,7 @@ export const putRequest: Put = (rows, cells) => {
   rows.requests.set(rowId(row.organizationId, row.requestId), row);
 };
 
-/** An organization may hold several for one model: they are gathered in a list. */
+/** An organization may hold several for one model, so they are collected in a list. */
 export const putEntitlement: Put = (rows, cells) => {
   const { organizationId, model, state, expiresAtMs } = LOAD.entitlement.row(cells);
   const id = rowId(organizationId, model);
@@ -78,20 +77,20 @@ export const putEntitlement: Put = (rows, cells) => {
   rows.entitlements.set(id, held);
 };
 
-/** The state of a route, and behind it the cells of its newest release. */
+/** Takes the state of a route, followed by the cells of its newest release. */
 export const putRoute: Put = (rows, cells) => {
   const row = { ...LOAD.routeState.row(cells), ...LOAD.routeRelease.row(cells, widthOf(LOAD.routeState)) };
   rows.routes.set(row.route, row);
 };
 
-/** Whoever asks again changes the same row. */
+/** Keeps a row that is already loaded, so that every operation changes the same object. */
 export const putRateLimit: Put = (rows, cells) => {
   const row = LOAD.rateLimit.row(cells);
   const id = rowId(row.organizationId, row.keyId, row.model);
   if (!rows.rateLimits.has(id)) rows.rateLimits.set(id, row);
 };
 
-/** Organization, key, model, how many of its requests run. */
+/** Takes organization, key, model, and the number of running requests. */
 export const putOpenRequests: Put = (rows, [organizationId, keyId, model, running]) => {
   rows.openRequests.set(rowId(text(organizationId), text(keyId), text(model)), int(running));
 };
@@ -106,14 +105,14 @@ export const putReversal: Put = (rows, cells) => {
   rows.reversals.set(rowId(organizationId, source, externalId), row);
 };
 
-/** The request, and what it gave back so far. */
+/** Takes the request, and what has been refunded so far. */
 export const putRefundable: Put = (rows, cells) => {
   const { organizationId, requestId, charge } = LOAD.refundable.row(cells);
   const refunded = money(cells[widthOf(LOAD.refundable)]);
   rows.refundables.set(rowId(organizationId, requestId), { charge, refunded });
 };
 
-/** Organization and request. */
+/** Takes organization and request. */
 export const putQuarantined: Put = (rows, [organizationId, requestId]) => {
   rows.quarantined.add(rowId(text(organizationId), text(requestId)));
 };

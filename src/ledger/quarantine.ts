@@ -1,11 +1,11 @@
-// The quarantine: which requests wait for an operator, and why. Nothing here reads what may be rotten.
+// The quarantine: which requests wait for an operator, and why. Nothing here reads data that may be damaged.
 import { byItself } from "../domain/actor.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
 import { ask, moneyOf, numberOf, type Query, type SqlValue, textOf } from "../store/sql.ts";
 import type { Reader, Transactions } from "./ledger.ts";
 
-/** A request that nobody could end: its hold stays until an operator decides. */
+/** A request that could not be ended: its hold stays until an operator decides. */
 export interface QuarantinedRecord {
   organizationId: string;
   requestId: string;
@@ -18,7 +18,7 @@ export interface QuarantinedRecord {
   sinceMs: number;
 }
 
-/** A page of them, the oldest first: those after a place, at most so many. */
+/** A page of them, oldest first: at most `limit` after a place. */
 interface QuarantinePage {
   after: { atMs: number; id: string };
   limit: number;
@@ -26,12 +26,12 @@ interface QuarantinePage {
 const ALL: QuarantinePage = { after: { atMs: -1, id: "" }, limit: Number.MAX_SAFE_INTEGER };
 
 const REASON_AT_MOST = 400;
-/** Who puts requests there, in the audit log. */
+/** The actor in the audit log for requests put in quarantine. */
 const RECOVERY = "recovery";
 
 /**
- * Nothing for a request that is not there or has ended. Once per request, whichever gateway came first: the first reason
- * stays.
+ * Does nothing for a request that does not exist or has ended. Applies once per request, whichever
+ * gateway is first: the first reason stays.
  */
 export const putInQuarantine = (
   on: Transactions,
@@ -52,7 +52,7 @@ export const putInQuarantine = (
     yield* appendAuditLine({ ...note, organizationId, target: requestId }, nowMs);
   });
 
-/** Requests in quarantine, the oldest first; all of them without a page. */
+/** Returns requests in quarantine, oldest first; all of them without a page. */
 export const quarantined = (
   on: Reader,
   { after, limit }: QuarantinePage = ALL,
@@ -65,13 +65,13 @@ export const quarantined = (
     ]),
   );
 
-/** Null for one that is in none. */
+/** Returns null if the request is not in quarantine. */
 export const findQuarantined = (on: Reader, requestId: string): Promise<QuarantinedRecord | null> =>
   on.read(function* () {
     return (yield* read("q.request_id = ?1", [requestId]))[0] ?? null;
   });
 
-/** How many requests wait for an operator now. */
+/** Returns how many requests wait for an operator now. */
 export const countQuarantined = (on: Reader): Promise<number> =>
   on.read(function* () {
     const [row] = yield* ask(`SELECT count(*) AS requests ${OPEN}`);

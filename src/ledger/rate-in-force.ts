@@ -1,5 +1,5 @@
-// Which limits hold for a subject: an operator's word, or else the default, or else what an operator set on a model for every
-// organization; and what the organization set for itself, where that is lower.
+// Determines the limits of a subject: what an operator set, else the default, else what an operator
+// set on a model for every organization; and what the organization set for itself if that is lower.
 import {
   NO_RATE_LIMITS,
   type RateDefaults,
@@ -12,13 +12,13 @@ import { microseconds, soundTat } from "../limits/gcra.ts";
 import type { RateLimitRow } from "./rows.ts";
 import { LIFT_AT_MOST_MS } from "./stamp.ts";
 
-/** What a row says, apart from what is taken. */
+/** The limits set in a row, without what is taken. */
 type Set = Pick<
   RateLimitRow,
   keyof RateLimits | "ownRequestsPerMinute" | "ownTokensPerMinute" | "ownConcurrent"
 >;
 
-/** What holds for a subject of which nothing is set. `ofEach`: what is set on its model for every organization. */
+/** Returns the limits of a subject that has none set. `ofEach`: the limits set on its model for every organization. */
 export function standardOf(
   subject: RateSubject,
   { defaults, ofEach }: { defaults: RateDefaults; ofEach: RateLimits | undefined },
@@ -27,7 +27,7 @@ export function standardOf(
   return (subject === "model" ? ofEach : undefined) ?? NO_RATE_LIMITS;
 }
 
-/** Of a subject of which nothing is set and nothing was taken, but `running` of its requests. */
+/** Returns the row of a subject that has nothing set and nothing taken, with `running` of its requests. */
 export const unsetRow = (
   { organizationId, keyId, model }: RatePlace,
   { running, since }: Pick<RateLimitRow, "running" | "since">,
@@ -48,7 +48,7 @@ export const unsetRow = (
   since,
 });
 
-/** Sets right what cannot be: one damaged row shuts nobody out for long, and keeps no batch from its end. */
+/** Repairs impossible values, so that one damaged row blocks nobody for long and stops no batch. */
 export function mendRate(row: RateLimitRow, nowUs: number): void {
   row.requestsTat = soundTat(row.requestsTat, nowUs);
   row.tokensTat = soundTat(row.tokensTat, nowUs);
@@ -57,27 +57,27 @@ export function mendRate(row: RateLimitRow, nowUs: number): void {
   row.running = soundCount(row.running);
 }
 
-/** The sweeper sets right what is wrong by less. */
+/** The sweeper corrects smaller errors. */
 export const soundCount = (running: number): number => (Number.isSafeInteger(running) ? running : 0);
 
-/** What an operator allows. */
+/** The limits that an operator allows. */
 export const allowed = (row: RateLimits, standard: RateLimits): RateLimits => ({
   requestsPerMinute: row.requestsPerMinute ?? standard.requestsPerMinute,
   tokensPerMinute: row.tokensPerMinute ?? standard.tokensPerMinute,
   concurrent: row.concurrent ?? standard.concurrent,
 });
 
-/** What the organization set for itself. */
+/** The limits that the organization set for itself. */
 export const ownOf = (row: Set): RateLimits => ({
   requestsPerMinute: row.ownRequestsPerMinute,
   tokensPerMinute: row.ownTokensPerMinute,
   concurrent: row.ownConcurrent,
 });
 
-/** What holds now: what an operator allows, or less where the organization set less for itself. */
+/** The limits in force: what an operator allows, or less if the organization set less for itself. */
 export const inForce = (row: Set, standard: RateLimits): RateLimits =>
   tighter(allowed(row, standard), ownOf(row));
 
-/** Of which of the four subjects a place speaks; an empty `keyId` or `model` stands for any. */
+/** Returns which of the four subjects a place refers to; an empty `keyId` or `model` stands for any. */
 export const subjectOf = ({ keyId, model }: { keyId: string; model: string }): RateSubject =>
   keyId === "" ? (model === "" ? "organization" : "model") : model === "" ? "key" : "key_model";

@@ -1,6 +1,6 @@
-// Whether every request of a key would be refused now, whatever it asks for: an early look at the two limits that all of them
-// count for, before anything of a request is read. It reads what COMMIT 1 reads and locks nothing; what it lets through
-// COMMIT 1 decides (docs/decisions/0054-rate-limits.md).
+// Checks whether every request of a key would be refused now, whatever it asks for: an early look at the
+// two limits that apply to all of them, before anything of a request is read. It reads what COMMIT 1
+// reads and locks nothing; COMMIT 1 decides what it lets through (docs/decisions/0054-rate-limits.md).
 import type { CallerIds } from "../domain/credential.ts";
 import type { RateDefaults } from "../domain/rate-limits.ts";
 import { microseconds } from "../limits/gcra.ts";
@@ -15,10 +15,10 @@ import type { Limited } from "./rows.ts";
 const LIMITS = `SELECT ${LOAD.rateLimit.columns.map(({ column }) => column).join(", ")} FROM rate_limit
   WHERE org_id = ?1 AND key_id IN ('', ?2) AND model = '' ORDER BY key_id`;
 
-/** Tokens are of the request, and nothing is known of that yet. */
+/** Tokens depend on the request, which is not known yet. */
 const WITHOUT_TOKENS = { tokensPerMinute: null };
 
-/** Null when there may be room. What has no row yet has taken nothing. */
+/** Returns null if there may be room. A subject without a row has taken nothing. */
 export function* findRateRefusal(
   { organizationId, keyId }: CallerIds,
   { defaults, nowMs }: { defaults: RateDefaults; nowMs: number },

@@ -1,11 +1,11 @@
-// How many requests of a subject run, counted from the requests themselves: for a limit that begins, and to find and mend one
-// whose number is not that, which a gateway of an older version leaves behind while both run.
+// Counts the running requests of a subject from the requests themselves: for a limit that begins, and
+// to find and correct a wrong count, which a gateway of an older version leaves behind while both run.
 import type { RatePlace } from "../domain/rate-limits.ts";
 import { ask, numberOf, type Query, textOf } from "../store/sql.ts";
 import { lockOrganization } from "./balance.ts";
 import type { Transactions } from "./ledger.ts";
 
-/** All that run are fewer than all that an organization ever sent: found by the index of those. */
+/** The running requests of all organizations are fewer than all that one ever sent, so their index is used. */
 const RUNNING = {
   sqlite: "request INDEXED BY request_unfinished WHERE state = 'dispatched'",
   postgresql: "request WHERE closed_txn IS NULL",
@@ -21,18 +21,18 @@ const COUNT = both(
     WHERE org_id = ?1 AND (?2 = '' OR key_id = ?2) AND (?3 = '' OR model = ?3)`,
 );
 
-/** Under the lock of its organization. */
+/** Requires the lock of its organization. */
 export function* countRunning({ organizationId, keyId, model }: RatePlace): Query<number> {
   const [row] = yield* ask(COUNT, [organizationId, keyId, model]);
   return numberOf(row?.["running"]);
 }
 
-/** Who mends, in line with those who change limits. */
+/** The name for corrections, which queue with changes of limits. */
 const MENDING = "mending";
-/** So many are mended at once. */
+/** The maximum number of corrections per run. */
 const AT_ONCE = 100;
 
-/** Each limit whose number is wrong: organization, key, model, what it should be, what it is. */
+/** Each limit with a wrong count: organization, key, model, expected count, actual count. */
 export const WRONGLY_COUNTED = both(
   (running) => `WITH running AS MATERIALIZED (SELECT org_id, key_id, model FROM ${running}),
     counted AS (
@@ -51,8 +51,8 @@ const WRONG = {
 };
 
 /**
- * Organizations and routes whose mark says that nobody needs to look for limits, though there are some: none of them would be
- * enforced. Organization, route, what the mark should be, what it is.
+ * Organizations and routes that have limits but whose mark says that they have none: the limits would
+ * not be enforced. Selects organization, route, expected mark, actual mark.
  */
 export const UNMARKED = `
   SELECT b.org_id, NULL, '1', CAST(b.limited AS TEXT) FROM org_balance b
@@ -62,7 +62,7 @@ export const UNMARKED = `
   WHERE s.limited <> 1 AND EXISTS (SELECT 1 FROM rate_limit l
     WHERE l.org_id = '' AND coalesce(l.requests_per_minute, l.tokens_per_minute, l.concurrent) IS NOT NULL)`;
 
-/** Sets right what is wrong; how many there were. */
+/** Corrects wrong counts and returns how many there were. */
 export async function mendRunning(on: Transactions): Promise<number> {
   const wrong = await on.read(function* () {
     return (yield* ask(WRONG)).map((row) => ({

@@ -1,4 +1,4 @@
-// An unfinished request without an owner, with what its last checkpoint kept; the same on both stores.
+// An unfinished request without an owner, with the contents of its last checkpoint; the same on both stores.
 import { ask, bytesOf, numberOf, type Query } from "../store/sql.ts";
 import { openChunk } from "./answer-vault.ts";
 import { findRelease } from "./frozen-release.ts";
@@ -7,7 +7,7 @@ import type { Orphan, Unowned } from "./recovery.ts";
 import { findRequest } from "./requests.ts";
 import { readable } from "./unreadable.ts";
 
-/** Throws when what its last checkpoint kept cannot be read. */
+/** Throws if its last checkpoint cannot be read. */
 export function* readOrphan(
   { organizationId, requestId, epoch }: Unowned,
   dataKey: Uint8Array,
@@ -31,7 +31,7 @@ export function* readOrphan(
   };
 }
 
-/** The chunks in order, up to the first that is missing. */
+/** Returns the chunks in order, up to the first missing one. */
 function* sentOf({ organizationId, requestId }: RequestRecord, dataKey: Uint8Array): Query<Uint8Array> {
   const rows = yield* ask(
     "SELECT seq, sealed FROM stream_chunk WHERE org_id = ?1 AND request_id = ?2 ORDER BY seq",

@@ -1,11 +1,11 @@
-// What is kept of requests, balances and verifications, as everybody reads it: records have the shape of their rows (`columns.ts`).
+// The records of requests, balances and verifications, as all readers see them, in the shape of their rows (`columns.ts`).
 import type { Evidence, Tier } from "../domain/gateway-object.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import type { TokenCounts } from "../pricing/cost-lines.ts";
 import type { Loaded } from "./column-loads.ts";
 import type { RECORD } from "./columns.ts";
 
-/** One call to a provider on behalf of a request, in the order they were made; `n` counts from 1. */
+/** One call to a provider on behalf of a request, in the order in which they were made; `n` counts from 1. */
 export interface AttemptRecord {
   n: number;
   route: string;
@@ -16,32 +16,32 @@ export interface AttemptRecord {
   upstreamId: string | null;
   upstreamStatus: number | null;
   errorClass: string | null;
-  /** Why the provider's word was not taken as it was; absent where it was. */
+  /** Why the provider's usage was not taken as it was; absent if it was. */
   doubts?: Doubt[];
-  /** What it told beyond the quoted bounds: what the variance is computed from. Absent where there is none. */
+  /** What the provider told beyond the quoted bounds, from which the variance is computed; absent if nothing. */
   told?: TokenCounts;
-  /** The provider's own, redacted; left out where it said none, and by programs before them. */
+  /** The provider's own words, redacted; absent if it gave none, or if an older program wrote the record. */
   words?: string;
 }
 
 /**
- * `usage_clamped`: it told more than was quoted · `usage_below_delivered`: it told far less than it delivered ·
- * `output_above_maximum`: it went past the output maximum that it was given.
+ * `usage_clamped`: it told more than was quoted · `usage_below_delivered`: it told far less than it
+ * delivered · `output_above_maximum`: it exceeded the output maximum it was given.
  */
 export const DOUBTS = ["usage_clamped", "usage_below_delivered", "output_above_maximum"] as const;
 export type Doubt = (typeof DOUBTS)[number];
 
-/** What a charge follows from. */
+/** The usage that a charge is computed from. */
 export interface TokenUsage extends TokenCounts {
   reasoningTokens: number | null;
 }
 
-/** `errorCode` of a request that was released without its owner. */
+/** The `errorCode` of a request that was released without its owner. */
 export const OWNER_LOST = "owner_lost";
 
 type Recorded = Loaded<typeof RECORD>;
 
-/** `releaseDigest`: of the release that served, or that was frozen first, while it runs. */
+/** `releaseDigest` is that of the release that served or, while the request runs, of the one frozen first. */
 export interface RequestRecord
   extends Omit<
     Recorded,
@@ -57,8 +57,8 @@ export interface RequestRecord
 }
 
 /**
- * One organization's account in nano-USD: what it has now, and how much ever was purchased, granted and charged (I1, I2, I12
- * of money.md §5).
+ * One organization's account in nano-USD: its current amounts, and the totals ever purchased, granted
+ * and charged (I1, I2, I12 of money.md §5).
  */
 export interface BalanceRecord {
   organizationId: string;
@@ -71,12 +71,12 @@ export interface BalanceRecord {
   paidWorkspace: boolean;
 }
 
-/** What a verification of the ledger found; operators know it as the report of `ledger audit`. */
+/** The result of a verification of the ledger; operators see it as the report of `ledger audit`. */
 export interface VerificationReport {
   ok: boolean;
   /** Invariant → rows checked. */
   checked: Record<string, number>;
-  /** Invariant → milliseconds that it took. */
+  /** Invariant → milliseconds taken. */
   tookMs: Record<string, number>;
   violations: {
     invariant: string;

@@ -1,6 +1,6 @@
-// What is done with requests whose owner is gone (money.md §2, §3, §9). A stream whose progress was kept is settled for
-// what its client provably got, and a caller's key gets that much back, ending in an error. Otherwise the whole hold
-// goes back and the key keeps refusing, because nobody knows whether a provider ran the request.
+// Resolves requests whose owner is gone (money.md §2, §3, §9). A stream with stored progress is settled for
+// what its client provably received, and a caller's key gets that much back, ending in an error. Otherwise the
+// whole hold is returned and the key keeps refusing, because it is unknown whether a provider ran the request.
 import type { Release } from "../domain/release.ts";
 import { chargeOf } from "../pricing/charge.ts";
 import type { MoneyOperation } from "./decide/decide.ts";
@@ -9,10 +9,10 @@ import { lastTold } from "./last-told.ts";
 import type { Settlement, StoredAnswer, Voiding } from "./ledger.ts";
 import { type AttemptRecord, OWNER_LOST, type RequestRecord } from "./records.ts";
 
-/** `errorCode` of a request whose admission was refused because its commit was not known to be durable. */
+/** The `errorCode` of a request whose admission was refused because its commit was not known to be durable. */
 const NEVER_DISPATCHED = "never_dispatched";
 
-/** An unfinished request without an owner, before anything that could be rotten in it was read. */
+/** An unfinished request without an owner, before any of its possibly damaged data is read. */
 export interface Unowned {
   organizationId: string;
   requestId: string;
@@ -22,7 +22,7 @@ export interface Unowned {
   dispatched: boolean;
 }
 
-/** The same with what its last checkpoint kept. */
+/** An unowned request together with its last checkpoint. */
 export interface Orphan {
   /** Still running, as its owner left it. */
   record: RequestRecord;
@@ -34,8 +34,8 @@ export interface Orphan {
 }
 
 /**
- * What a cut stream is kept as: what was sent, then its end for the settled record; null where it cannot be printed. Given by
- * the floor that prints answers; this one only knows money.
+ * Prints a cut stream as it is stored: what was sent, then its end for the settled record; null if it
+ * cannot be printed. Provided by the floor that prints answers; this one only knows money.
  */
 export type PrintInterrupted = (
   settled: RequestRecord,
@@ -43,7 +43,7 @@ export type PrintInterrupted = (
   sent: Uint8Array,
 ) => StoredAnswer | null;
 
-/** The operation that ends an orphan. */
+/** Returns the operation that ends an orphan. */
 export function resolveOrphan(
   orphan: Orphan,
   nowMs: number,
@@ -72,8 +72,8 @@ export function resolveOrphan(
 }
 
 /**
- * How an admission ends that nobody was told about: nothing was sent, the hold goes back and the key is free again.
- * `status`: what its caller was refused with.
+ * Ends an admission that nobody was told about: nothing was sent, the hold is returned and the key is
+ * free again. `status` is what its caller was refused with.
  */
 export const neverDispatched = (
   { organizationId, requestId }: { organizationId: string; requestId: string },
@@ -100,7 +100,7 @@ const ending = ({ record }: Orphan, nowMs: number): Ending => ({
 
 type Ending = { organizationId: string; requestId: string; attempts: AttemptRecord[]; totalMs: number };
 
-/** Prompt and delivered tokens at the frozen price, as for any stream that breaks (money.md §4). */
+/** Prices prompt and delivered tokens at the frozen price, as for any broken stream (money.md §4). */
 function settlementOf(
   orphan: Orphan,
   { promptTokens, deliveredTokens, release }: NonNullable<Orphan["progress"]>,
@@ -114,7 +114,7 @@ function settlementOf(
   };
   const evidence = "delivered_tokens";
   const { attempts, hold } = orphan.record;
-  const told = lastTold(attempts); // its owner may have gone between the price and the settlement
+  const told = lastTold(attempts); // its owner may have disappeared between pricing and settlement
   return {
     ...ending(orphan, nowMs),
     releaseDigest: release.digest,

@@ -1,4 +1,4 @@
-// The answer of a repeated request as it is given again, the same on both stores.
+// Returns the stored answer of a repeated request, the same on both stores.
 import type { Query } from "../store/sql.ts";
 import type { DecidedAdmission } from "./decide/admission.ts";
 import { resultUnreadable } from "./decide/policy-refusals.ts";
@@ -7,8 +7,8 @@ import { answerLength, findAnswer } from "./requests.ts";
 import { UnreadableRecord } from "./unreadable.ts";
 
 /**
- * With its bytes, or the refusal where there is no room for them. The one whose bytes are damaged is told so, and the operator
- * with it, through `failed`.
+ * Returns the replay with its bytes, or a refusal if there is no room for them. Damaged bytes are
+ * refused, and reported to the operator through `failed`.
  */
 export function* replayed(
   decision: Extract<DecidedAdmission, { kind: "replay" }>,

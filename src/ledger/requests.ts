@@ -1,4 +1,4 @@
-// What requests became, the same on both stores: their records, and the answers that are kept under callers' keys.
+// The results of requests, the same on both stores: their records, and the answers kept under callers' keys.
 import { EVIDENCE, type Evidence, type Tier } from "../domain/gateway-object.ts";
 import { FIRST_SURFACE } from "../domain/surfaces.ts";
 import { ask, bytesOf, type Query, type SqlRow } from "../store/sql.ts";
@@ -11,19 +11,19 @@ import { attemptsIn, readable } from "./unreadable.ts";
 import { classesIn } from "./usage-classes.ts";
 
 const SELECT = `SELECT ${selected(RECORD, "r")} FROM request r WHERE r.request_id = ?1`;
-/** The primary key leads with the organization: one seek for each, instead of an index row for each request. */
+/** The primary key begins with the organization: one seek for each, instead of an index entry per request. */
 const FIND = {
   sqlite: `${SELECT} AND r.org_id IN (SELECT org_id FROM organization)`,
   postgresql: `${SELECT} AND r.org_id = ANY (ARRAY(SELECT org_id FROM organization))`,
 };
 
-/** Finds a request whose organization the caller does not know. Throws `UnreadableRecord` for a damaged one. */
+/** Finds a request without knowing its organization. Throws `UnreadableRecord` for a damaged one. */
 export function* findRequest(requestId: string): Query<RequestRecord | null> {
   const [row] = yield* ask(FIND, [requestId]);
   return row === undefined ? null : readable(`the record of request ${requestId}`, () => requestOf(row));
 }
 
-/** How long it is as it is kept, which takes no reading of it; 0 when it is not kept. */
+/** Returns the stored length of an answer, without reading it; 0 if it is not kept. */
 export function* answerLength(place: { organizationId: string; requestId: string }): Query<number> {
   const [row] = yield* ask(
     "SELECT length(sealed) AS bytes FROM result WHERE org_id = ?1 AND request_id = ?2",
@@ -32,7 +32,7 @@ export function* answerLength(place: { organizationId: string; requestId: string
   return Number(row?.["bytes"] ?? 0);
 }
 
-/** Null when it is not kept. Throws `UnreadableRecord` for a damaged one. */
+/** Returns null if it is not kept. Throws `UnreadableRecord` for a damaged one. */
 export function* findAnswer(
   place: { organizationId: string; requestId: string },
   dataKey: Uint8Array,
@@ -66,7 +66,7 @@ function requestOf(found: SqlRow): RequestRecord {
   };
 }
 
-/** It is printed as it stands, on receipts and in answers. */
+/** Validated because it is printed as it stands, on receipts and in answers. */
 function evidenceOf(cell: string): Evidence {
   const found = EVIDENCE.find((evidence) => evidence === cell);
   if (found === undefined) throw new Error("its evidence is none");

@@ -1,22 +1,22 @@
-// What the ledger keeps sealed, under a new data key: a query for the one transaction in which all of it changes
-// (docs/decisions/0083-the-data-key-changes-in-one-commit.md).
+// Reseals everything that the ledger keeps sealed under a new data key, as a query for the single
+// transaction in which all of it changes (docs/decisions/0083-the-data-key-changes-in-one-commit.md).
 import { ask, bytesOf, numberOf, type Query, type SqlRow, type SqlValue, textOf } from "../store/sql.ts";
 import { type KeyChange, resealed } from "./answer-vault.ts";
 
 export interface Resealed {
   resealed: number;
-  /** The old key did not open them: they stay as they are, and are as unreadable as before. */
+  /** Answers that the old key did not open: they stay as they are, as unreadable as before. */
   unreadable: number;
 }
 
-/** Told how many of how many are done, as it goes on. */
+/** Called with the number done and the total, as it progresses. */
 export type HowFar = (done: number, of: number) => void;
 
-/** In memory at once: rows and, unless one is larger, bytes. */
+/** The most held in memory at once: rows and, unless a single row is larger, bytes. */
 const ROWS_AT_ONCE = 100;
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 
-/** A table, the columns that tell its rows apart, and where the last row is before. */
+/** A table, the columns that identify its rows, and a starting value of each before the first row. */
 interface Sealed {
   table: "result" | "stream_chunk";
   key: readonly { column: string; type: string; first: SqlValue }[];
@@ -32,7 +32,7 @@ const CHUNKS: Sealed = {
   key: [...OF_REQUEST, { column: "seq", type: "bigint", first: -1 }],
 };
 
-/** Stored answers, and the parts of streams that ran when their gateway died. */
+/** Reseals stored answers, and the chunks of streams that were running when their gateway died. */
 export function* resealAnswers(change: KeyChange, told: HowFar): Query<Resealed> {
   const answers = yield* resealTable(ANSWERS, change, told);
   const chunks = yield* resealTable(CHUNKS, change, () => {});
@@ -64,7 +64,7 @@ function* resealTable(sealed: Sealed, change: KeyChange, told: HowFar): Query<Re
   }
 }
 
-/** The last row of those that are in memory together. */
+/** Returns the last row that fits in memory together with those before it. */
 function fitting(found: readonly SqlRow[]): SqlRow {
   let bytes = 0;
   const beyond = found.findIndex((row) => (bytes += numberOf(row["bytes"])) > BYTES_AT_ONCE);
@@ -82,7 +82,7 @@ function* rowsUpTo({ table, key }: Sealed, after: readonly SqlValue[], last: Sql
   );
 }
 
-/** None where the old key does not open it. */
+/** Returns an empty list if the old key does not open it. */
 function resealedRow(row: SqlRow, change: KeyChange): SqlRow[] {
   try {
     const place = { organizationId: textOf(row["org_id"]), requestId: textOf(row["request_id"]) };

@@ -1,5 +1,5 @@
-// The rows that decisions are taken on: what a store loads under its lock, and what it writes back. Plain data, the
-// same for every store; all of it belongs to one batch and to nobody else (money.md §5, §7).
+// The rows that decisions are based on: what a store loads under its lock, and what it writes back.
+// Plain data, the same for every store, and owned by one batch (money.md §5, §7).
 import type { AuditNote } from "../domain/audit-note.ts";
 import type { Evidence, Tier } from "../domain/gateway-object.ts";
 import type { NanoUsd } from "../domain/money.ts";
@@ -18,7 +18,7 @@ export type KeyMonthRow = Loaded<typeof LOAD.keyMonth>;
 /** What is set for a subject of `domain/rate-limits.ts`, and what is taken of it: `limits/gcra.ts`. */
 export type RateLimitRow = Loaded<typeof LOAD.rateLimit>;
 
-/** A subject that a request counts for, with what holds for it now. */
+/** A subject that a request counts towards, with the limits in force. */
 export interface Limited {
   subject: RateSubject;
   row: RateLimitRow;
@@ -27,21 +27,21 @@ export interface Limited {
 
 export type RequestState = "dispatched" | "settled" | "released";
 
-/** A claim with what its request has come to. */
+/** A claim with the state of its request. */
 export interface ClaimRow extends Loaded<typeof LOAD.claim> {
-  /** Null where its request is not there: the claim holds all the same. */
+  /** Null if its request does not exist: the claim still holds. */
   state: RequestState | null;
   /** Null while the request runs. */
   answerUntilMs: number | null;
   claimUntilMs: number | null;
   answerKept: boolean;
-  /** While the request runs: whether nobody but an operator can end it. */
+  /** For an unfinished request: true if only an operator can end it. */
   quarantined: boolean;
 }
 
 /**
- * An admitted request, as far as its end needs it. `lowered`: its hold was lowered while it ran; `checkpointed`: its
- * progress was noted, and chunks may be stored for it.
+ * An admitted request, with what its end needs. `lowered`: its hold was lowered while it ran;
+ * `checkpointed`: its progress was noted, and chunks may be stored for it.
  */
 export interface RequestRow extends Omit<Loaded<typeof LOAD.request>, "state"> {
   state: RequestState;
@@ -71,24 +71,24 @@ export interface Rows {
   balances: Map<string, BalanceRow>;
   keys: Map<string, KeyRow>;
   keyMonths: Map<string, KeyMonthRow>;
-  /** Of keys with a limit of the day or of the week, by the key. */
+  /** Keys with a day or week limit, by key. */
   keySpends: Map<string, LoadedKeySpend>;
   claims: Map<string, ClaimRow>;
   requests: Map<string, RequestRow>;
   entitlements: Map<string, EntitlementRow[]>;
   routes: Map<string, RouteRow>;
-  /** Of those that an admission or the end of a request concerns, as far as there are any. */
+  /** The existing limits that concern an admission or the end of a request. */
   rateLimits: Map<string, RateLimitRow>;
-  /** Requests that run, of a subject that a default limits and that has no row yet; less by those that ended in this batch. */
+  /** The running requests of a subject that a default limits and that has no row yet, minus those that ended in this batch. */
   openRequests: Map<string, number>;
   topUps: Map<string, TopUpRow>;
   reversals: Map<string, ReversalRow>;
   refundables: Map<string, RefundableRow>;
-  /** Requests in quarantine, asked for only to be ended by hand. */
+  /** Requests in quarantine, loaded only to end them by hand. */
   quarantined: Set<string>;
 }
 
-/** Nothing loaded yet: each batch begins with its own. */
+/** Returns empty rows: each batch begins with its own. */
 export const noRows = (): Rows => ({
   balances: new Map(),
   keys: new Map(),
@@ -131,8 +131,8 @@ export type EntryKind =
   | "refund";
 
 /**
- * One debit→credit pair. Moves of one kind of one transaction are one entry; the requests name the transaction. `requests`:
- * how many it stands for, 0 for top-ups and reversals, whose `reference` is the JSON of `[source, externalId]`.
+ * One debit→credit pair. Moves of one kind in one transaction form one entry; the requests name the transaction.
+ * `requests` is their number, 0 for top-ups and reversals, whose `reference` is the JSON of `[source, externalId]`.
  */
 export type EntryRow = Written<typeof WRITE.entry> & { kind: EntryKind; debit: Account; credit: Account };
 
@@ -160,7 +160,7 @@ export interface Changes {
   keyMonths: Set<KeyMonthRow>;
   rateLimits: Set<RateLimitRow>;
   holdsNoted: Written<typeof WRITE.noteHold>[];
-  /** Of requests that have ended. */
+  /** Noted holds of requests that have ended. */
   holdsForgotten: Written<typeof WRITE.forgetHold>[];
   entries: EntryRow[];
   opened: OpenedRow[];
@@ -170,7 +170,7 @@ export interface Changes {
   /** Written before `closed`; the last one of a request counts. */
   checkpoints: Written<typeof WRITE.noteProgress>[];
   chunks: { organizationId: string; requestId: string; chunk: NonNullable<Checkpoint["chunk"]> }[];
-  /** Requests whose chunks are not needed any more. */
+  /** Requests whose chunks are no longer needed. */
   chunksDropped: Written<typeof WRITE.dropChunks>[];
   claimsTaken: Written<typeof WRITE.takeClaim>[];
   claimsFreed: Written<typeof WRITE.freeClaim>[];
@@ -179,12 +179,12 @@ export interface Changes {
   usageHours: Map<string, HourUsage>;
   topUps: Written<typeof WRITE.topUp>[];
   reversals: Written<typeof WRITE.reversal>[];
-  /** The charge is null where the hold was released. */
+  /** The charge is null if the hold was released. */
   endedByHand: Written<typeof WRITE.endByHand>[];
   auditLines: AuditLine[];
 }
 
-/** Nothing decided yet: each batch begins with its own. */
+/** Returns empty changes: each batch begins with its own. */
 export const noChanges = (): Changes => ({
   balances: [],
   keyMonths: new Set(),

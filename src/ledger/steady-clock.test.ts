@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 const begun = () => {
   const clock = testClock();
   const steady = new SteadyClock(clock, HOUR_MS);
-  /** How far behind the wall clock it is, whole seconds. */
+  /** How far it is behind the wall clock, in whole seconds. */
   const behind = () => Math.round((clock.nowMs() - steady.nowMs()) / 1000);
   return { clock, behind };
 };

@@ -1,5 +1,5 @@
-// What time it is for what ends by itself and was stamped before: a clock that was put forward has made nobody late. Requests
-// and gateways go by the monotonic clock, and end or renew what is theirs in time by that (money.md §2).
+// The time for deadlines and leases that were stamped earlier: a clock that was put forward makes nobody
+// late. Requests and gateways use the monotonic clock, and end or renew in time by it (money.md §2).
 import type { Clock } from "../lib/clock.ts";
 
 /** How far the wall clock was ahead of the monotonic one at an instant of the latter. */
@@ -9,10 +9,10 @@ interface Seen {
 }
 
 export class SteadyClock {
-  /** Each further ahead than those before it: the first one counts. */
+  /** In increasing order of `aheadMs`; the first one applies. */
   private readonly seen: Seen[] = [];
 
-  /** `believedAfterMs`: longer than anything takes that was stamped before a step. */
+  /** `believedAfterMs` is longer than anything stamped before a step lasts. */
   constructor(
     private readonly clock: Clock,
     private readonly believedAfterMs: number,
@@ -21,8 +21,8 @@ export class SteadyClock {
   }
 
   /**
-   * Milliseconds since the Unix epoch. A clock that is put back is believed at once; one that is put forward once it has been
-   * so for long enough, as far as it was asked for meanwhile.
+   * Returns milliseconds since the Unix epoch. A clock that is put back is believed at once; one that
+   * is put forward only after it has stayed so for long enough, as seen by the calls made meanwhile.
    */
   nowMs(): number {
     const atMs = this.clock.monotonicMs();

@@ -1,5 +1,6 @@
-// Organizations whose books do not add up, as the store remembers them: a stop is of one organization, found again by every gateway
-// and after every start, and ends when its books hold again, or an operator has decided (docs/decisions/0088-broken-books-stop-their-organization.md).
+// Organizations whose books do not add up, as recorded in the store. A stop applies to one
+// organization, at every gateway and after every start; it ends when the books hold again, or by an
+// operator (docs/decisions/0088-broken-books-stop-their-organization.md).
 import { type Actor, byItself } from "../domain/actor.ts";
 import { type NanoUsd, nanoUsd } from "../domain/money.ts";
 import { appendAuditLine } from "../store/audit-log.ts";
@@ -16,24 +17,24 @@ export type Violations = VerificationReport["violations"];
 
 export interface Stop {
   organizationId: string;
-  /** Null: paid calls go on. */
+  /** Null: paid calls continue. */
   sinceMs: number | null;
-  /** An operator has taken what was before `base` as it is. */
+  /** True if an operator has accepted everything before `base` as it is. */
   accepted: boolean;
   violations: Violations;
   /** The place from which its books are checked. */
   base: ChainBase;
 }
 
-/** A stop that stands. */
+/** A stop that is in force. */
 export interface StoppedOrganization extends Stop {
   sinceMs: number;
 }
 
-/** Invariants of what an organization owns: its balance, its open holds, its chain. Others are of one record, which stops nobody. */
+/** Invariants of what an organization owns: its balance, open holds, chain. The others concern one record and stop nobody. */
 const OF_ITS_BOOKS = /^I(1|2|3|5|12) /;
 
-/** Organizations whose books a verification of everything found broken. */
+/** Returns the organizations whose books a whole verification found broken. */
 export const brokenBooks = (violations: Violations): string[] => [
   ...new Set(
     violations.flatMap(({ invariant, organizationId }) =>
@@ -42,21 +43,21 @@ export const brokenBooks = (violations: Violations): string[] => [
   ),
 ];
 
-/** Who stops and lets go by itself, in the audit log. */
+/** The actor in the audit log for automatic stops and resumes. */
 const WATCH = byItself("ledger_books");
 const COLUMNS = "SELECT org_id, since, violations, base, resumed_at FROM stopped_organization";
 
-/** All that the store remembers. One row that is damaged stands for itself alone: what it cannot say is as strict as can be. */
+/** Returns everything recorded in the store. A damaged row affects only itself, and is read in the strictest way. */
 export const readStops = (on: Reader): Promise<Stop[]> =>
   on.read(function* () {
     return (yield* ask(`${COLUMNS} ORDER BY org_id`)).map(stopOf);
   });
 
-/** Organizations whose paid calls are refused, by their ids. */
+/** Returns the organizations whose paid calls are refused, sorted by id. */
 export const stoppedOrganizations = async (on: Reader): Promise<StoppedOrganization[]> =>
   (await readStops(on)).filter(stands);
 
-/** Null for one whose paid calls go on. */
+/** Returns null if the organization's paid calls continue. */
 export const stoppedSince = (on: Reader, organizationId: string): Promise<number | null> =>
   on.read(function* () {
     const [row] = yield* ask("SELECT since FROM stopped_organization WHERE org_id = ?1", [organizationId]);
@@ -65,7 +66,7 @@ export const stoppedSince = (on: Reader, organizationId: string): Promise<number
 
 export const stands = (stop: Stop): stop is StoppedOrganization => stop.sinceMs !== null;
 
-/** Stops it, from now on at this gateway and within a few seconds at every other; with its line in the audit log. */
+/** Stops the organization, at once at this gateway and within a few seconds at every other, and writes an audit log line. */
 export const stop = (
   on: Transactions,
   { organizationId, violations, base }: Omit<Stop, "sinceMs" | "accepted">,
@@ -84,7 +85,7 @@ export const stop = (
     yield* appendAuditLine({ ...note, after }, nowMs);
   });
 
-/** What is broken now, of one that stays stopped. */
+/** Updates the violations of an organization that stays stopped. */
 export const stillStopped = (
   on: Transactions,
   { organizationId, violations }: Pick<Stop, "organizationId" | "violations">,
@@ -97,7 +98,7 @@ export const stillStopped = (
     ]);
   });
 
-/** Its books hold again. */
+/** Ends the stop of an organization whose books hold again. */
 export const letGo = (on: Transactions, organizationId: string): Promise<void> =>
   on.change({ organizationId, by: WATCH.id }, function* (nowMs) {
     const [gone] = yield* ask(
@@ -111,8 +112,8 @@ export const letGo = (on: Transactions, organizationId: string): Promise<void> =
   });
 
 /**
- * Lets an organization go on by an operator's decision: what its entries say up to now is taken as it is. Not what can be mended:
- * its balance has to be that of its open holds and its totals, and to stand at the end of its chain.
+ * Resumes an organization by an operator's decision: what its entries say up to now is accepted as it is. It does
+ * not accept what can be repaired: the balance must match its open holds and totals, and be at the end of its chain.
  */
 export const resume = (
   on: Transactions,
@@ -176,7 +177,7 @@ function violationsIn(printed: unknown): Violations {
     const read: unknown = JSON.parse(textOf(printed));
     return Array.isArray(read) ? (read as Violations) : [];
   } catch {
-    return []; // the next look says them anew
+    return []; // the next check reports them again
   }
 }
 
@@ -195,7 +196,7 @@ const printBase = ({ version, headHash, available, held }: ChainBase): string =>
     held: String(held),
   } satisfies PrintedBase);
 
-/** The beginning where it cannot be read: the whole chain is checked. */
+/** Returns the beginning if the base cannot be read: the whole chain is then checked. */
 function baseIn(printed: unknown): ChainBase {
   try {
     const { version, head, available, held } = JSON.parse(textOf(printed)) as PrintedBase;

@@ -1,9 +1,8 @@
-// The numbers of transactions: those of one epoch, of a boot on SQLite and of a lease on PostgreSQL, stay apart from those of
-// every other.
+// Transaction numbers: each epoch, of a boot on SQLite or a lease on PostgreSQL, has a range of its own.
 
 const PER_EPOCH = 1_000_000_000;
 
-/** Of the n-th transaction of an epoch. Throws where the epoch has no more of them. */
+/** Returns the number of an epoch's n-th transaction. Throws if the epoch has no more numbers. */
 export function transactionNumber(epoch: number, n: number): number {
   if (n >= PER_EPOCH) throw new Error("a process ran out of transaction numbers: restart");
   return epoch * PER_EPOCH + n;

@@ -1,11 +1,11 @@
-// A stored record that cannot be read: named, so that whoever asks for it is told which one it is, and nobody else is
-// told anything (docs/decisions/0020-one-bad-record.md).
+// A stored record that cannot be read: it is named, so that whoever asks for it learns which one it
+// is, and nobody else is affected (docs/decisions/0020-one-bad-record.md).
 import type { AttemptRecord } from "./records.ts";
 import { messageOf } from "../domain/error-message.ts";
 
-/** Thrown for a record that is there and damaged; the cause stays inside, for the log. */
+/** Thrown for a record that exists but is damaged; the cause stays inside, for the log. */
 export class UnreadableRecord extends Error {
-  /** `what`: the record in words, with its id; nothing of what it holds. */
+  /** `what` describes the record, with its id but none of its contents. */
   constructor(
     readonly what: string,
     cause: unknown,
@@ -15,7 +15,7 @@ export class UnreadableRecord extends Error {
   }
 }
 
-/** The result of `read`, or `UnreadableRecord` where it throws. */
+/** Returns the result of `read`, or throws `UnreadableRecord` if it throws. */
 export function readable<T>(what: string, read: () => T): T {
   try {
     return read();
@@ -24,7 +24,7 @@ export function readable<T>(what: string, read: () => T): T {
   }
 }
 
-/** The attempts of a request as its row has them; null where that is no list of them. */
+/** Parses the attempts of a request from its row; null if they are not a valid list. */
 export function attemptsIn(printed: string): AttemptRecord[] | null {
   try {
     const attempts: unknown = JSON.parse(printed);
@@ -37,10 +37,10 @@ export function attemptsIn(printed: string): AttemptRecord[] | null {
 const isAttempt = (one: unknown): one is AttemptRecord =>
   typeof one === "object" && one !== null && Array.isArray((one as Partial<AttemptRecord>).doubts ?? []);
 
-/** Of an organization that is there. */
+/** For an organization that exists. */
 export const missingBalance = (organizationId: string): UnreadableRecord =>
   new UnreadableRecord(`the balance of organization ${organizationId}`, "it is not there");
 
-/** Of a request that names it: every frozen release is kept for good. */
+/** For a request that names the release: every frozen release is kept forever. */
 export const missingRelease = (requestId: string): UnreadableRecord =>
   new UnreadableRecord(`the release of request ${requestId}`, "it is not there");

@@ -1,10 +1,10 @@
-// How much the upkeep of either store does at once, and how soon it goes on.
+// The pace of the upkeep of either store: how much it does at once, and how soon it continues.
 
-/** So many expired rows of a table are deleted in one run: few, so that no request waits behind it. */
+/** The number of expired rows of a table deleted in one run: few, so that no request waits for it. */
 export const ROWS_PER_RUN = 500;
 /** Milliseconds to the next run while there is more to delete. */
 export const BETWEEN_RUNS_MS = 20;
-/** Limits are looked at once in so many runs: it looks at every one, and seldom is one wrong. */
+/** Limits are checked once in this many runs: a check reads every limit, and they are seldom wrong. */
 export const RUNS_BETWEEN_MENDINGS = 12;
-/** Requests without an owner that are ended together: recovery of many holds their chunks in memory. */
+/** The number of requests without an owner that are ended together: recovery holds all their chunks in memory. */
 export const ORPHANS_AT_ONCE = 200;

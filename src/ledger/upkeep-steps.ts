@@ -1,18 +1,18 @@
-// How the upkeep of either store goes through its steps: each by itself, none kept from its work by another that failed.
+// Runs the upkeep steps of either store: each by itself, so that a failed step does not keep the others from running.
 import type { Jobs } from "../lib/jobs.ts";
 
 export interface StepPorts {
   jobs: Pick<Jobs, "failed">;
-  /** False while the store takes no writes: what comes then is left to the next run. */
+  /** False while the store takes no writes: the remaining steps are left to the next run. */
   ready(): boolean;
-  /** Whether the store failed, not the step: it is tried again with the next run, and has a line of its own. */
+  /** True if the store failed rather than the step: the next run retries, and the store's failure is logged elsewhere. */
   isStoreFailure(error: unknown): boolean;
 }
 
-/** Runs one step under the name of its job; answers null where it was left out or failed. */
+/** Runs one step under the name of its job; returns null if it was skipped or failed. */
 type Step = <T>(job: string, work: () => T | Promise<T>) => Promise<T | null>;
 
-/** Steps that never throw: what fails in one is told as a failure of its job. */
+/** Returns steps that never throw: a failure is reported under the name of its job. */
 export const stepsOf =
   (ports: StepPorts): Step =>
   async (job, work) => {

@@ -1,8 +1,8 @@
-// The classes of a request's tokens in its one column: JSON of those that there are, in one order, so that the same usage is the
-// same text; NULL for none, which is most requests (docs/decisions/0043-classes-of-tokens.md).
+// The token classes of a request in their single column: JSON of those present, in a fixed order, so that equal
+// usage gives equal text; NULL for none, which is most requests (docs/decisions/0043-classes-of-tokens.md).
 import { COUNTED_CLASSES, type KnownClasses, serviceTierOf } from "../domain/token-classes.ts";
 
-/** Throws for what is no class: it must not be kept as evidence. */
+/** Throws for an invalid class: it must not be kept as evidence. */
 export function printClasses(usage: KnownClasses): string | null {
   return hasClasses(usage) ? JSON.stringify(pick(usage)) : null;
 }
@@ -12,7 +12,7 @@ function hasClasses(usage: KnownClasses): boolean {
   return usage.serviceTier !== undefined;
 }
 
-/** Throws for what `printClasses` never printed; classes of newer programs are left out. */
+/** Throws for text that `printClasses` never printed; leaves out classes of newer programs. */
 export function classesIn(printed: string | null): KnownClasses {
   if (printed === null) return {};
   const parsed: unknown = JSON.parse(printed);
@@ -21,7 +21,7 @@ export function classesIn(printed: string | null): KnownClasses {
   return pick(parsed);
 }
 
-/** Null for what `printClasses` never printed. */
+/** Returns null for text that `printClasses` never printed. */
 export function legibleClasses(printed: string | null): KnownClasses | null {
   try {
     return classesIn(printed);

@@ -1,12 +1,12 @@
-// How long a prompt may be before no count can admit its request: where counting it stops (money.md §6). Pure.
+// The prompt length above which no count can admit a request, so that counting stops there (money.md §6). Pure.
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { NanoUsd } from "../domain/money.ts";
 import type { Release } from "../domain/release.ts";
 import { dearestRates, fineFromNano } from "./rates.ts";
 
 /**
- * Prompt tokens above which the request fits no window of `releases`, or costs more than `budget` (nano-USD; null: not
- * known) on each of them, however few tokens of output there are. Below it a quote may still refuse.
+ * Returns the number of prompt tokens above which the request fits no window of `releases`, or costs more than `budget`
+ * (nano-USD; null: not known) on each of them, however few output tokens there are. Below it a quote may still refuse.
  */
 export function admissiblePromptTokens(
   { maxTokens, n }: Pick<ChatRequest, "maxTokens" | "n">,
@@ -24,8 +24,8 @@ export function admissiblePromptTokens(
 }
 
 /**
- * Prompt tokens that the budget pays beside the output; a price of nothing pays any number. A longer prompt never costs less,
- * though it may reach a dearer tier.
+ * Returns the prompt tokens that the budget pays in addition to the output; any number if they are
+ * free. A longer prompt never costs less, though it may reach a dearer tier.
  */
 function payable(budget: NanoUsd, price: Release["price"], output: bigint): number {
   if (budget < price.requestMinimum) return 0;

@@ -1,5 +1,5 @@
-// Which tokens are charged for: what a provider tells is a claim, held against the quote and against what it provably
-// delivered (money.md §4, §6; providers.md §4). The one place where usage enters; every sum after it stays small.
+// Decides which tokens are charged for: usage told by a provider is a claim, compared with the quote and with what it
+// provably delivered (money.md §4, §6; providers.md §4). The only place where usage enters, so every later sum stays small.
 import type { Release } from "../domain/release.ts";
 import type { Price } from "../domain/price.ts";
 import { COUNTED_CLASSES, type TokenClasses } from "../domain/token-classes.ts";
@@ -13,27 +13,27 @@ export interface Quoted {
   /** P and O × n: what the hold covers. */
   promptTokensMax: number;
   outputTokensMax: number;
-  /** What the model could take and give at all, all choices together. */
+  /** The most that the model can take and return, all choices together. */
   windowTokens: number;
   /** Paid calls on the provider's side that the hold covers. */
   callsMax: number;
 }
 
 export interface Believed<T extends TokenCounts> {
-  /** Within the quoted bounds. */
+  /** Usage within the quoted bounds. */
   usage: T;
   /**
-   * What was used beyond what may be charged, for the platform's variance; null where that is nothing. A figure that the
-   * model's window cannot hold is no figure: it says nothing about what was used.
+   * Usage beyond what may be charged, for the platform's variance; null if there is none. A figure
+   * that exceeds the model's window is ignored: it says nothing about what was used.
    */
   told: TokenCounts | null;
-  /** Something was above its bound. */
+  /** True if something was above its bound. */
   clamped: boolean;
 }
 
 /**
- * A provider's word as it is kept: totals, and each class of which there is something. A tier of service that the release does
- * not publish changes no price, and is left out.
+ * Returns the told usage as it is stored: totals, and each class with a count above zero. A service
+ * tier that the release does not publish changes no price and is left out.
  */
 export function meteredUsage<T extends TokenClasses & { promptTokens: number; completionTokens: number }>(
   told: T,
@@ -50,7 +50,7 @@ export function meteredUsage<T extends TokenClasses & { promptTokens: number; co
   return usage;
 }
 
-/** Clamps usage to the quoted bounds; classes stay parts of their sums, and disjoint. */
+/** Clamps usage to the quoted bounds; classes stay disjoint parts of their totals. */
 export function believedUsage<T extends ToldUsage>(usage: T, quoted: Quoted): Believed<T> {
   const { promptTokens: prompt, completionTokens: completion, calls = 0 } = usage;
   const promptTokens = Math.min(prompt, quoted.promptTokensMax);
@@ -92,14 +92,14 @@ function cutParts(usage: ToldUsage): void {
   if (usage.audioOutputTokens !== undefined) usage.audioOutputTokens = parts.audio_output;
 }
 
-/** No tokenizer in use averages more characters per token over a whole answer; beyond it a count decides. */
+/** No tokenizer in use averages more characters per token over a whole answer; above this a count decides. */
 export const CHARACTERS_PER_TOKEN_MAX = 16;
-/** Of a short answer another tokenizer may make this much less than ours. */
+/** For a short answer, another tokenizer may give this many tokens fewer than ours. */
 const TOKENS_UNPROVEN = 64;
 
 /**
- * Whether so much text may have been told as so few tokens. No text is no tokens: where the release names its model's
- * tokenizer, any text disproves a zero. `bytes` names none, its count is a bound and no proof.
+ * True if this much text may have been told as this few tokens. Only an empty text has no tokens: if the release names
+ * its model's tokenizer, any text disproves a zero. `bytes` names no tokenizer; its count is a bound and no proof.
  */
 export const isPlausible = (
   completionTokens: number,

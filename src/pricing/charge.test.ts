@@ -79,7 +79,7 @@ test("no evidence, no charge: not even the minimum", () => {
 test("the sum is rounded up once, not each component", () => {
   const price = { ...EXAMPLE, cachedInput: usd("0.0125"), requestMinimum: nanoUsd(0n) };
   expect(chargeOf({ usage: usageOf(3, 0, 3), price, hold, evidence }).charge).toBe(nanoUsd(38n));
-  // Half a nano each: rounding by component would make 2 of them.
+  // Half a nano each: rounding by component would give 2 of them.
   const halves = { ...price, input: usd("0.0005"), output: usd("0.0005") };
   expect(chargeOf({ usage: usageOf(1, 1), price: halves, hold, evidence }).charge).toBe(nanoUsd(1n));
 });

@@ -1,4 +1,4 @@
-// Signatures and digests by WebCrypto, which browsers and the command line have alike: whoever checks a charge asks no server.
+// Signatures and digests with WebCrypto, which browsers and the command line share: checking a charge needs no server.
 
 const encoder = new TextEncoder();
 const EDDSA = "EdDSA";
@@ -11,10 +11,10 @@ export interface PublicKey {
   x: string;
 }
 
-/** Whether this browser can check anything at all: it cannot on a page that came by plain http. */
+/** True if this browser can check anything at all: it cannot on a page loaded over plain http. */
 export const canCheck = (): boolean => (globalThis.crypto as Crypto | undefined)?.subtle !== undefined;
 
-/** Lower-case hex. */
+/** Returns lower-case hex. */
 export async function sha256(...parts: (string | Uint8Array)[]): Promise<string> {
   const bytes = parts.map((part) => (typeof part === "string" ? encoder.encode(part) : part));
   const all = new Uint8Array(bytes.reduce((sum, { length }) => sum + length, 0));
@@ -29,7 +29,7 @@ export async function sha256(...parts: (string | Uint8Array)[]): Promise<string>
 const toHex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Bytes of an even number of hex digits. */
+/** Returns the bytes of an even number of hex digits. */
 export const fromHex = (hex: string): Uint8Array =>
   Uint8Array.from({ length: hex.length / 2 }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16));
 
@@ -38,7 +38,7 @@ function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(plain, (sign) => sign.charCodeAt(0));
 }
 
-/** What a compact JWS says of itself, without any check; null for what is none. */
+/** Decodes a compact JWS without verifying it; null if it is not one. */
 export function openJws(
   jws: string,
 ): { header: Record<string, unknown>; payload: Record<string, unknown> } | null {
@@ -49,11 +49,11 @@ export function openJws(
       JSON.parse(new TextDecoder().decode(fromBase64Url(part))) as Record<string, unknown>;
     return { header: read(header), payload: read(payload) };
   } catch {
-    return null; // told by whoever asked: it is no JWS
+    return null; // the caller reports that it is not a JWS
   }
 }
 
-/** Whether the key signed it: EdDSA and nothing else. Null where this browser does not know Ed25519. */
+/** True if the key signed it, with EdDSA and nothing else. Null if this browser does not support Ed25519. */
 export async function signedBy(jws: string, key: PublicKey): Promise<boolean | null> {
   const [header = "", payload = "", signature = ""] = jws.split(".");
   if (openJws(jws)?.header["alg"] !== EDDSA) return false;
@@ -69,6 +69,6 @@ export async function signedBy(jws: string, key: PublicKey): Promise<boolean | n
     const message = encoder.encode(`${header}.${payload}`);
     return await crypto.subtle.verify(crv, imported, fromBase64Url(signature), message);
   } catch {
-    return false; // a signature that is no base64
+    return false; // a signature that is not base64
   }
 }

@@ -1,4 +1,4 @@
-// Classes of tokens and their prices: what must hold for every price and every usage (providers.md §4).
+// Token classes and their prices: properties that hold for every price and every usage (providers.md §4).
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { maxUsd, minUsd, type NanoUsd, nanoUsd } from "../domain/money.ts";
@@ -46,7 +46,7 @@ const rates = fc
     { requiredKeys: ["input", "cachedInput", "output"] },
   )
   .map((some): Rates => some);
-/** Each tier dearer than what is below it, in every class that has a price of its own. */
+/** Each tier is dearer than the one below it, in every class that has its own price. */
 const prices: fc.Arbitrary<Price> = fc
   .record({
     base: rates,
@@ -113,7 +113,7 @@ test("a token of two classes is priced once, as the first of cached, written, au
   });
 });
 
-/** As the charge and the hold were computed before there were classes. */
+/** The charge and the hold as computed before there were classes. */
 function before(
   usage: Pick<TokenCounts, "promptTokens" | "completionTokens" | "cachedTokens">,
   price: Pick<Price, "input" | "cachedInput" | "output" | "requestMinimum">,
@@ -137,7 +137,7 @@ test("a price without classes charges and holds what it always did, to the nano-
       expect(holdOf(price, promptTokens, completionTokens)).toBe(old.hold);
       const few = { cachedTokens, promptTokens, completionTokens };
       expect(chargeOf({ usage: few, price, hold: cap, evidence }).charge).toBe(minUsd(old.charge, cap));
-      // What is written or heard costs the input rate, for it has none of its own.
+      // Written and audio tokens cost the input rate, because they have none of their own.
       const all = chargeOf({ usage, price, hold: cap, evidence }).charge;
       expect(all).toBe(minUsd(old.charge, cap));
     }),
@@ -186,7 +186,7 @@ test("more plain tokens, more output and more calls never cost less", () => {
   );
 });
 
-/** Its classes as they are counted: a longer prompt does not make room for more of what overlapped. */
+/** Returns the usage with its classes as they are counted, so that a longer prompt makes no room for more of what overlapped. */
 function partedAlike(usage: TokenCounts): Partial<TokenCounts> {
   const parts = partsOf(usage);
   return {
@@ -199,7 +199,7 @@ function partedAlike(usage: TokenCounts): Partial<TokenCounts> {
   };
 }
 
-/** The exact amount of a decimal text, in 10⁻²⁴. */
+/** Returns the exact amount of a decimal text, in 10⁻²⁴. */
 function exactly(text: string): bigint {
   const [, sign = "", whole = "0", fraction = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
   return BigInt(`${sign}${whole}${fraction.padEnd(FINE_PLACES, "0")}`);

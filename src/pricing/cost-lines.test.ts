@@ -1,4 +1,4 @@
-// The lines of a charge, one by one: which rate each class has, and what makes of their sum the charge (providers.md §4).
+// The lines of a charge, one by one: the rate of each class, and what turns their sum into the charge (providers.md §4).
 import { expect, test } from "bun:test";
 import { nanoUsd } from "../domain/money.ts";
 import { exactPrice, type PublishedRates } from "../domain/price.ts";
@@ -109,7 +109,7 @@ test("a hold covers the dearest class of every tier within reach, the dearest ti
   expect(holdOf(price, 1001, 10)).toBe(nanoUsd(2n * (1001n * 12_500n + 10n * 90_000n) + calls));
 });
 
-/** Each class at a rate that no other has: `from`, and one more for each. */
+/** Gives each class a different rate: `from`, and one more for each. */
 const distinct = (from: number): PublishedRates => ({
   input_per_million: `${from}`,
   cached_input_per_million: `${from + 1}`,

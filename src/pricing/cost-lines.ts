@@ -1,11 +1,11 @@
-// A charge, line by line: each class of tokens with how many and at what rate, and what makes of their sum the charge. The
-// lines add up to it exactly, to the last place (providers.md §4).
+// A charge, line by line: the count and rate of each class of tokens, and what turns their sum into
+// the charge. The lines add up to it exactly, to the last digit (providers.md §4).
 import { TOKEN_CLASSES, type KnownClasses, type TokenClass } from "../domain/token-classes.ts";
 import { decimalText, type NanoUsd, maxUsd } from "../domain/money.ts";
 import type { Price } from "../domain/price.ts";
 import { FINE_PLACES, fineFromNano, finePerCall, nanoFromFine, type RateCard, rateCard } from "./rates.ts";
 
-/** Whole tokens, 0 or more, and the classes that are known of them. */
+/** Whole tokens, 0 or more, with their known classes. */
 export interface TokenCounts extends KnownClasses {
   promptTokens: number;
   completionTokens: number;
@@ -13,8 +13,8 @@ export interface TokenCounts extends KnownClasses {
 }
 
 /**
- * Tokens by class: disjoint, and together the prompt and the completion. A token of two classes counts in the first of cached,
- * written, audio, image; what is in none is plain. Throws for what is no count: a bug of the caller's.
+ * Returns tokens by class: disjoint, and together the prompt and the completion. A token of two classes counts in the
+ * first of cached, written, audio, image; all others are plain. Throws for an invalid count, which is a bug of the caller.
  */
 export function partsOf(usage: TokenCounts): Record<TokenClass, number> {
   const prompt = whole(usage.promptTokens);
@@ -37,17 +37,17 @@ export function partsOf(usage: TokenCounts): Record<TokenClass, number> {
   };
 }
 
-/** Something that is paid for by the piece. */
+/** A line for something paid per piece. */
 export interface MeteredLine {
   name: TokenClass | "calls";
   count: number;
-  /** What one costs, in the unit of `rates.ts`. */
+  /** The cost of one, in the unit of `rates.ts`. */
   each: bigint;
-  /** What all of them cost. */
+  /** The cost of all of them. */
   amount: bigint;
 }
 
-/** What is metered, at the rates of the tiers that it reached; a class of which there is nothing has no line. */
+/** Returns the metered lines at the rates of the reached tiers; a class with a count of zero has no line. */
 export function meteredLines(usage: TokenCounts, price: Price): MeteredLine[] {
   const parts = partsOf(usage);
   const { each } = rateCard(price, usage.promptTokens, usage.serviceTier ?? null);
@@ -66,14 +66,14 @@ const meteredLine = (name: MeteredLine["name"], count: number, each: bigint): Me
   amount: BigInt(count) * each,
 });
 
-/** The exact sum of lines. */
+/** Returns the exact sum of lines. */
 export function fineSum(lines: readonly MeteredLine[]): bigint {
   let sum = 0n;
   for (const { amount } of lines) sum += amount;
   return sum;
 }
 
-/** As it is printed: amounts and rates are exact decimal strings of US dollars. */
+/** A printed line: amounts and rates are exact decimal strings of US dollars. */
 export interface CostLine {
   class: TokenClass | "calls" | "rounding" | "request_minimum" | "above_hold" | "operator";
   tokens?: number;
@@ -84,8 +84,8 @@ export interface CostLine {
 }
 
 /**
- * The lines of a charge: what was metered, then its rounding up to a nano-dollar, what a request minimum added, and what the
- * hold cut off. They add up to the charge, whatever it is.
+ * Returns the lines of a charge: what was metered, then its rounding up to a nano-dollar, what a
+ * request minimum added, and what the hold cut off. They add up to the charge, whatever it is.
  */
 export function costLines(usage: TokenCounts, price: Price, charge: NanoUsd): CostLine[] {
   const metered = meteredLines(usage, price);
@@ -112,7 +112,7 @@ function printLine({ name, count, each, amount }: MeteredLine, card: RateCard): 
     : { class: name, tokens: count, usd_per_million: card.perMillion(name), amount_usd };
 }
 
-/** Whether these are whole tokens at all; what is read from a damaged row may be none. */
+/** True if these are whole token counts; those read from a damaged row may not be. */
 export function areCounts(usage: TokenCounts & { reasoningTokens?: unknown }): boolean {
   for (const name in usage) {
     const count = usage[name as keyof typeof usage];

@@ -1,11 +1,11 @@
-// The thread that counts, as one that asks it sees it: one question at a time, and a thread that died or hangs is
-// replaced by the next question.
+// The counting thread as its callers see it: it takes one question at a time, and a thread that died
+// or hangs is replaced on the next question.
 import { ownThread } from "../lib/program.ts";
 import type { TableName } from "./vocabulary.ts";
 
-/** A question is some 50 ms of counting at worst, and the tables load in 40 ms; silence beyond this is a hung thread. */
+/** A question takes some 50 ms of counting at worst, and the tables load in 40 ms; silence beyond this means a hung thread. */
 const ANSWER_TIMEOUT_MS = 10_000;
-/** The tables are given back after this much rest. */
+/** The tables are released after this much idle time. */
 const IDLE_MS = 600_000;
 
 export interface CountQuestion {
@@ -31,7 +31,7 @@ export class CountingThread {
     private readonly answerTimeoutMs = ANSWER_TIMEOUT_MS,
   ) {}
 
-  /** Tokens of each text. Rejects when the thread cannot start, dies, is stopped or says nothing for ten seconds. */
+  /** Returns the tokens of each text. Rejects if the thread cannot start, dies, is stopped or is silent for ten seconds. */
   ask(texts: CountQuestion["texts"]): Promise<number[]> {
     if (this.asked !== null) throw new Error("the counting thread is asked one thing at a time");
     return new Promise((resolve, reject) => {
@@ -68,7 +68,7 @@ export class CountingThread {
     return worker;
   }
 
-  /** One timer: a hung thread while somebody waits, an idle one while nobody does. Neither keeps the process alive. */
+  /** One timer: for a hung thread while a caller waits, for an idle one otherwise. Neither keeps the process alive. */
   private watch(): void {
     if (this.watchdog !== null) clearTimeout(this.watchdog);
     const waitMs = this.asked === null ? IDLE_MS : this.answerTimeoutMs;

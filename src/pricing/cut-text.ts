@@ -1,14 +1,14 @@
-// The beginning of a text that has no more than so many tokens: for answers that went past their maximum.
+// Cuts a text to its longest beginning with at most a given number of tokens, for answers that exceeded their maximum.
 
-/** Tokens of the texts together. */
+/** Counts the tokens of the texts together. */
 export type CountText = (texts: readonly string[]) => Promise<number>;
 
-/** UTF-8 bytes of one UTF-16 unit at most, and so its tokens. */
+/** The maximum UTF-8 bytes of one UTF-16 unit, and so its maximum tokens. */
 const TOKENS_PER_CHARACTER_MAX = 3;
-/** How near the cut comes to the last token that fits, as a part of the text kept: each step counts once more. */
+/** How close the cut comes to the last token that fits, as a fraction of the text kept: each step costs another count. */
 const PRECISION = 256;
 
-/** The longest beginning within `tokens`, or up to 1/256 less; never ends inside a surrogate pair. */
+/** Returns the longest beginning within `tokens`, or up to 1/256 less; never ends inside a surrogate pair. */
 export async function firstTokens(text: string, tokens: number, count: CountText): Promise<string> {
   const fits = async (length: number): Promise<boolean> => (await count([text.slice(0, length)])) <= tokens;
   let kept = Math.min(text.length, Math.floor(tokens / TOKENS_PER_CHARACTER_MAX));

@@ -1,10 +1,10 @@
-// Numbers of which the lowest comes out first: a binary heap that is filled and emptied over and over without garbage.
+// A priority queue of numbers, lowest first: a binary heap that can be filled and emptied repeatedly without garbage.
 
 export class LowestFirst {
   private keys = new Float64Array(4096);
   private size = 0;
 
-  /** This queue, empty. */
+  /** Empties and returns this queue. */
   cleared(): this {
     this.size = 0;
     return this;
@@ -29,7 +29,7 @@ export class LowestFirst {
     keys[place] = key;
   }
 
-  /** The lowest, taken out; undefined when there is none. */
+  /** Removes and returns the lowest; undefined if there is none. */
   pop(): number | undefined {
     if (this.size === 0) return undefined;
     const { keys } = this;

@@ -40,7 +40,7 @@ const NONE = { imageTokensMax: null, fileTokensMax: null };
 const SIZE = { bytes: 412, messages: 2, tools: 0, images: 0, files: 0 };
 const asking = (maxTokens: number | null, n = 1, promptSize = SIZE) => ({ promptSize, maxTokens, n });
 const on = (...releases: Release[]) => ({ releases, promptTokens: null });
-/** Quotes what was counted, else the bound of what is sent. */
+/** Quotes the counted tokens if given, otherwise the bound of what is sent. */
 const quote = ({
   request: { promptSize, ...request },
   releases,
@@ -212,7 +212,7 @@ test("with any prices, windows and ceilings the affordable maximum is admitted, 
           };
           return { ...RELEASE, contextWindow, maxOutputTokens, price };
         });
-        /** Output tokens that this maximum gives; null where it is refused. */
+        /** Returns the output tokens that this maximum gives; null if it is refused. */
         const given = (maxTokens: number): number | null => {
           try {
             const quoted = quoteOf({ request: { maxTokens, n }, releases, promptTokens: 100 });

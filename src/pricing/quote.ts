@@ -1,5 +1,5 @@
-// The upper bound of one request: tokens and money, before anything is held (money.md §6, wire.md §1.1). Pure, and
-// independent of the order of the candidates, so that a quote and the call after it give the same figures.
+// The upper bound of one request: tokens and money, before anything is held (money.md §6, wire.md §1.1). Pure,
+// and independent of the order of the candidates, so that a quote and the call after it give the same figures.
 import type { ChatRequest } from "../domain/chat-request.ts";
 import { requestedTooMuch } from "../domain/context-words.ts";
 import { type NanoUsd, ZERO_USD, maxUsd } from "../domain/money.ts";
@@ -14,7 +14,7 @@ const TOKENS_PER_TOOL = 16;
 const TOKENS_PER_REQUEST = 16;
 
 /**
- * Where the output ceiling comes from: the caller's own maximum (`request`), the release's maximum below it
+ * The source of the output ceiling: the caller's own maximum (`request`), the release's maximum below it
  * (`release_maximum`), the release's default (`release_default`), or that default lowered to the room left (`window`).
  */
 type OutputTokensSource = "request" | "release_maximum" | "release_default" | "window";
@@ -23,7 +23,7 @@ export interface QuoteInput {
   request: Pick<ChatRequest, "maxTokens" | "n">;
   /** Live candidates that can serve the request, at least one. */
   releases: readonly Release[];
-  /** At most, on any of `releases`: their bounds, or what was counted. */
+  /** The most on any of `releases`: the largest of their bounds, or what was counted. */
   promptTokens: number;
 }
 
@@ -32,16 +32,16 @@ export interface Quote {
   /** O of wire.md §1, per choice: no candidate may send more upstream. */
   outputTokensMax: number;
   outputTokensSource: OutputTokensSource;
-  /** Upper limit of the charge on any of `releases`: the dearest of them. */
+  /** The upper limit of the charge on any of `releases`: that of the dearest. */
   hold: NanoUsd;
   /** The candidates whose window fits the request, in the order given. */
   releases: readonly Release[];
 }
 
-/** What a release says that one image and one file cost at most. */
+/** The release's maxima for one image and one file. */
 export type FlatMaxima = Pick<Release, "imageTokensMax" | "fileTokensMax">;
 
-/** Tokens of everything around the texts: framing of the request, its messages and tools, images and files at their flat maxima. */
+/** Tokens of all but the texts: framing of the request, its messages and tools, images and files at their flat maxima. */
 export function promptOverhead(size: PromptSize, release: FlatMaxima): number {
   return (
     size.messages * TOKENS_PER_MESSAGE +
@@ -52,14 +52,14 @@ export function promptOverhead(size: PromptSize, release: FlatMaxima): number {
   );
 }
 
-/** The prompt bound in tokens: for byte-level BPE no text has more tokens than UTF-8 bytes, and all that is sent counts. */
+/** The prompt bound in tokens: with byte-level BPE no text has more tokens than UTF-8 bytes, and all that is sent counts. */
 export function promptBound(size: PromptSize, release: FlatMaxima): number {
   return size.bytes + promptOverhead(size, release);
 }
 
 /**
- * Quotes a request over its candidates. Candidates whose window is too small are left out.
- * Throws `Refusal("context_length_exceeded")` when none fits.
+ * Quotes a request over its candidates. Candidates whose window is too small are left out. Throws
+ * `Refusal("context_length_exceeded")` if none fits.
  */
 export function quote(input: QuoteInput): Quote {
   const { releases, promptTokens: prompt } = input;
@@ -85,7 +85,7 @@ export function quote(input: QuoteInput): Quote {
   };
 }
 
-/** Those whose window takes so many tokens: mostly all of them. */
+/** Returns the releases whose window takes this many tokens: usually all of them. */
 function fittingOf(releases: readonly Release[], tokens: number): readonly Release[] {
   for (const { contextWindow } of releases) if (contextWindow < tokens) return withRoom(releases, tokens);
   return releases;
@@ -99,7 +99,7 @@ interface Ceiling {
   source: OutputTokensSource;
 }
 
-/** The most that these tokens can cost at this price, calls included: nano-USD. `outputTokens` counts all choices together. */
+/** The most that these tokens can cost at this price, with calls, in nano-USD. `outputTokens` counts all choices together. */
 export function holdOf(price: Price, promptTokens: number, outputTokens: number): NanoUsd {
   const dearest = dearestRates(price, promptTokens);
   const sum = BigInt(promptTokens) * dearest.prompt + BigInt(outputTokens) * dearest.output + dearest.calls;
@@ -107,8 +107,8 @@ export function holdOf(price: Price, promptTokens: number, outputTokens: number)
 }
 
 /**
- * The largest output maximum per choice that `quote` prices within the budget on every candidate that it then keeps; 0 if
- * not even one token does. What is larger is refused, or gives no more output than this.
+ * Returns the largest output maximum per choice that `quote` prices within the budget on every candidate that
+ * it then keeps; 0 if not even one token fits. A larger maximum is refused, or gives no more output than this.
  */
 export function affordableMaxTokens(input: {
   releases: readonly Release[];
@@ -133,7 +133,7 @@ export function affordableMaxTokens(input: {
   return 0;
 }
 
-/** Output tokens per choice that the budget still pays after the prompt. */
+/** Returns the output tokens per choice that the budget still pays after the prompt. */
 function payableTokens(
   price: Price,
   { promptTokens, n, budget }: { promptTokens: number; n: number; budget: NanoUsd },
@@ -182,14 +182,14 @@ function contextRefusal(
   );
 }
 
-/** `most` is missing where a release was stored before the field was known. */
+/** `most` is missing in a release that was stored before the field existed. */
 function flatTokens(count: number, most: number | null | undefined, field: string): number {
   if (count === 0) return 0;
   if (typeof most === "number") return count * most;
   throw new Error(`a request that needs ${field} reached a release without it`);
 }
 
-/** Of a request that nothing is put out for. */
+/** The refusal for a request without output. */
 const inputRefusal = (contextWindow: number, promptTokens: number): Refusal =>
   new Refusal(
     "context_length_exceeded",

@@ -1,4 +1,4 @@
-// The rate of each class of tokens, and the dearest that a request can meet (providers.md §4). Pure.
+// The rate of each token class, and the dearest rate that a request can meet (providers.md §4). Pure.
 import { decimalText, type NanoUsd, maxUsd, nanoUsd, ZERO_USD } from "../domain/money.ts";
 import { type Price, RATE_NAMES, type Rates } from "../domain/price.ts";
 import {
@@ -9,21 +9,21 @@ import {
   type TokenClass,
 } from "../domain/token-classes.ts";
 
-/** One nano-USD in the unit that makes every product exact: a rate per 10⁶ tokens by a factor in 10⁻⁹. */
+/** One nano-USD in the unit that makes every product exact: a rate per 10⁶ tokens times a factor in 10⁻⁹. */
 const FINE_PER_NANO = 1_000_000_000_000_000n;
-/** Of `decimalText` for an amount in it, in US dollars. */
+/** The decimal places of an amount in this unit, in US dollars, for `decimalText`. */
 export const FINE_PLACES = 24;
-/** Of one token, for a rate per 10⁶ of them. */
+/** A factor of one, in 10⁻⁹: prices one token at a rate per 10⁶ of them. */
 const FACTOR_ONE = 1_000_000_000n;
 
 const UPWARD = FINE_PER_NANO - 1n;
 
-/** Whole nano-USD, rounded up: once, over a whole sum. */
+/** Converts to whole nano-USD, rounded up: once, over a whole sum. */
 export const nanoFromFine = (fine: bigint): NanoUsd => nanoUsd((fine + UPWARD) / FINE_PER_NANO);
-/** From nano-USD to the finer unit that rates are summed in, exactly; only the sum is rounded. */
+/** Converts nano-USD to the finer unit that rates are summed in, exactly; only the sum is rounded. */
 export const fineFromNano = (amount: bigint): bigint => amount * FINE_PER_NANO;
 
-/** What one token of each class costs, and how that is printed. */
+/** The cost of one token of each class, and its printed form. */
 export class RateCard {
   readonly each: Readonly<Record<TokenClass, bigint>>;
   private readonly printed: Partial<Record<TokenClass, string>> = {};
@@ -40,10 +40,10 @@ export class RateCard {
   }
 }
 
-/** Of rates without a factor: each request of a release asks for the same. */
+/** Cards of rates without a factor: each request of a release needs the same one. */
 const PLAIN = new WeakMap<Rates, RateCard>();
 
-/** The rates of a request with this prompt, which a reply named so: the reached tier prices all. */
+/** Returns the rates for this prompt and the service tier that the reply named: the reached tier prices all tokens. */
 export function rateCard(price: Price, promptTokens: number, serviceTier: string | null): RateCard {
   const rates = price.tiers === undefined ? price : (reached(price.tiers, promptTokens) ?? price);
   const factor = factorOf(price, serviceTier);
@@ -58,17 +58,17 @@ export function rateCard(price: Price, promptTokens: number, serviceTier: string
 const reached = (tiers: NonNullable<Price["tiers"]>, promptTokens: number): Rates | undefined =>
   tiers.findLast(({ abovePromptTokens }) => promptTokens > abovePromptTokens);
 
-/** What one paid call costs; tiers are about tokens. */
+/** Returns the cost of one paid call; tiers apply only to tokens. */
 export const finePerCall = ({ perThousandCalls = nanoUsd(0n) }: Price): bigint =>
   fineFromNano(perThousandCalls) / 1000n;
 
-/** A word that the release does not publish changes nothing. */
+/** A tier name that the release does not publish changes nothing. */
 function factorOf({ serviceTiers }: Price, named: string | null): bigint {
   if (serviceTiers === undefined || named === null || !Object.hasOwn(serviceTiers, named)) return FACTOR_ONE;
   return serviceTiers[named] ?? FACTOR_ONE;
 }
 
-/** The most that one token of a request can cost, and all of its calls together. */
+/** The most that one token of a request can cost, and the most that all of its calls cost together. */
 export interface DearestRates {
   readonly prompt: bigint;
   readonly output: bigint;
@@ -76,8 +76,8 @@ export interface DearestRates {
 }
 
 /**
- * The dearest class of each tier that so long a prompt can reach, in the dearest tier of service: no request names one, so
- * a reply may name any.
+ * Returns the dearest class of each tier that a prompt of this length can reach, in the dearest
+ * service tier: no request names one, so a reply may name any.
  */
 export function dearestRates(price: Price, promptTokens: number): DearestRates {
   if (price.tiers !== undefined) return dearestUpTo(price, promptTokens);
@@ -88,7 +88,7 @@ export function dearestRates(price: Price, promptTokens: number): DearestRates {
   return dearest;
 }
 
-/** Of prices without tiers, which are the same for every prompt. */
+/** For prices without tiers, which are the same for every prompt. */
 const DEAREST = new WeakMap<Price, DearestRates>();
 
 function dearestUpTo(price: Price, promptTokens: number): DearestRates {
@@ -103,6 +103,6 @@ function dearestUpTo(price: Price, promptTokens: number): DearestRates {
   return { prompt: prompt * factor, output: output * factor, calls: BigInt(callsMax) * finePerCall(price) };
 }
 
-/** A class without a rate of its own costs what another of them does. */
+/** A class without a rate of its own costs the same as another class. */
 const dearestOf = (classes: readonly TokenClass[], rates: Rates): NanoUsd =>
   classes.reduce<NanoUsd>((most, name) => maxUsd(most, rates[RATE_NAMES[name]] ?? most), ZERO_USD);

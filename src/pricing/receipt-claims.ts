@@ -1,10 +1,10 @@
-// What a receipt says twice: the `gateway` object of the answer is in it, and repeats what stands beside it. Whoever verifies a
-// receipt compares both, for people read now the one and now the other (specification 2.2).
+// What a receipt states twice: it contains the `gateway` object of the answer, which repeats other
+// members. Verifying a receipt compares both, because people read either one (specification 2.2).
 import { isJsonObject } from "../domain/read-value.ts";
 import type { ReceiptJson } from "../domain/receipt.ts";
 import { nanoOf } from "./receipt-price.ts";
 
-/** Something that is said, beside what the rest of the receipt makes of it. */
+/** A statement of the receipt and what the rest of the receipt implies for it. */
 export interface SaidTwice {
   /** Path of the member, like `gateway.cost.input_tokens`. */
   what: string;
@@ -13,14 +13,14 @@ export interface SaidTwice {
 }
 
 /**
- * Each member of the `gateway` object that the rest of the receipt says, too, with both texts, differing or not. Lines are not among
- * them: they follow from prices. What a receipt of an older program does not say is left out.
+ * Returns each member of the `gateway` object that the rest of the receipt also states, with both texts, whether or not they
+ * differ. Lines are not included: they follow from prices. What a receipt of an older program does not state is left out.
  */
 export function gatewayClaims({ gateway, ...receipt }: ReceiptJson): SaidTwice[] {
   const { charge, hold, usage } = receipt;
   const cost = isJsonObject(gateway["cost"]) ? gateway["cost"] : {};
   const { customer_charge_usd: charged = 0 } = cost;
-  // Where the hold capped the charge, tokens beyond the quoted bounds were not charged for.
+  // If the hold capped the charge, tokens beyond the quoted bounds were not charged for.
   const capped = (nanoOf(charge.above_hold_usd) ?? 0n) > 0n;
   const tokens = (used: number, bound: number): number => (capped ? Math.min(used, bound) : used);
   const claims: [what: string, stated: unknown, found: unknown][] = [
@@ -44,7 +44,7 @@ export function gatewayClaims({ gateway, ...receipt }: ReceiptJson): SaidTwice[]
     .map(([what, stated, found]) => ({ what, stated: textOf(stated), found: textOf(found) }));
 }
 
-/** Where two JSON values differ, by their paths in the order of the first; none where they are equal, in whatever order of names. */
+/** Returns where two JSON values differ, by path in the order of the first; empty if equal, in any order of names. */
 export function differencesOf(path: string, stated: unknown, found: unknown): SaidTwice[] {
   const [one, other] = [membersOf(stated), membersOf(found)];
   if (one === null || other === null || Array.isArray(stated) !== Array.isArray(found))
@@ -57,6 +57,6 @@ export function differencesOf(path: string, stated: unknown, found: unknown): Sa
 const membersOf = (value: unknown): Map<string, unknown> | null =>
   typeof value === "object" && value !== null ? new Map(Object.entries(value)) : null;
 
-/** How a value is told to people; "nothing" for what is not there. */
+/** Prints a value for people; "nothing" for a missing one. */
 const textOf = (value: unknown): string =>
   value === undefined ? "nothing" : typeof value === "string" ? value : JSON.stringify(value);

@@ -1,4 +1,4 @@
-// The charge of a receipt, worked out again from the tokens that it states by the very function that settled it.
+// Recomputes the charge of a receipt from the tokens that it states, with the function that settled it.
 import { type NanoUsd, parseUsd, subUsd, ZERO_USD } from "../domain/money.ts";
 import type { Price } from "../domain/price.ts";
 import type { ReceiptJson } from "../domain/receipt.ts";
@@ -6,7 +6,7 @@ import { readClassCounts } from "../domain/token-classes.ts";
 import { chargeOf } from "./charge.ts";
 import type { TokenCounts } from "./cost-lines.ts";
 
-/** Counts of tokens by class, as a receipt tells them. */
+/** Returns the token counts by class from a receipt. */
 export const countsOfReceipt = (usage: ReceiptJson["usage"]): TokenCounts => ({
   promptTokens: usage?.prompt_tokens ?? 0,
   completionTokens: usage?.completion_tokens ?? 0,
@@ -14,7 +14,7 @@ export const countsOfReceipt = (usage: ReceiptJson["usage"]): TokenCounts => ({
   ...(usage && readClassCounts(usage)),
 });
 
-/** Of what an operator charged by hand: nothing follows from tokens. */
+/** For a charge set by an operator nothing follows from tokens. */
 export function chargeOfReceipt(
   { usage, charge, told }: ReceiptJson,
   { price, hold }: { price: Price; hold: NanoUsd },
@@ -28,7 +28,7 @@ export function chargeOfReceipt(
   });
 }
 
-/** Null for what is no amount of dollars. */
+/** Returns null if the text is not an amount of dollars. */
 export function nanoOf(text: string): NanoUsd | null {
   if (!text.startsWith("-")) return parseUsd(text);
   const amount = parseUsd(text.slice(1));

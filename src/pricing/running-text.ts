@@ -1,10 +1,10 @@
-// A text that grows, counted as it stands again and again: what no further letter can change is counted once, and only
-// its short end again, so that a count costs what was added and comes out as that of the whole text.
+// A growing text that is counted repeatedly: the part that no further letter can change is counted once, and
+// only its short end again, so that a count costs only what was added and equals that of the whole text.
 import type { TokenizerName } from "../domain/release.ts";
 import { cutAt, PIECE_CHARACTERS } from "./token-pieces.ts";
 import { countTokens, type CountingFor } from "./tokens.ts";
 
-/** Text that is kept before it is counted though nobody asked: bounds memory. */
+/** The most text kept uncounted while no count is requested: bounds memory. */
 const KEPT_CHARACTERS = 1 << 20;
 
 export class RunningText {
@@ -24,7 +24,7 @@ export class RunningText {
     if (this.end.length >= KEPT_CHARACTERS) this.settle();
   }
 
-  /** Tokens of all that was appended so far. */
+  /** Returns the tokens of everything appended so far. */
   count(): Promise<number> {
     this.settle();
     return (this.whole ??= this.plus(this.end));

@@ -1,4 +1,4 @@
-// A tokenizer's table, imported as a file: the path of it, also inside the single executable.
+// A tokenizer's table, imported as a file: its path, which also works inside the single executable.
 declare module "*.tiktoken" {
   const path: string;
   export default path;

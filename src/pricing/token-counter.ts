@@ -1,32 +1,32 @@
-// Counts on one thread for many: chunk by chunk, lanes in their order, organizations in turns, so that nobody's long text
-// keeps others waiting for more than a chunk of each. What the thread cannot count is counted here, in small steps.
+// Counts for many callers on one thread: chunk by chunk, lanes in order, organizations in turns, so that a long
+// text delays others by no more than a chunk of each. What the thread cannot count is counted here, in small steps.
 import { CountingThread } from "./counting-thread.ts";
 import { countText, cutAt } from "./token-pieces.ts";
 import { type TakesTurns, Turns } from "../limits/turns.ts";
 import type { TableName } from "./vocabulary.ts";
 
-/** What one turn counts of a text: some 2 ms; random ideographs without a blank, the worst, 15 ms. */
+/** The characters of a text counted in one turn: some 2 ms; random ideographs without a space, the worst case, 15 ms. */
 const CHUNK_CHARACTERS = 1 << 14;
-/** What this thread may count before others get their turn: about 2 ms at worst. */
+/** The characters that this thread may count before others get their turn: about 2 ms at worst. */
 const STEP_CHARACTERS = 1 << 11;
-/** A chunk is asked of so many threads, one after the other, before it is counted here. */
+/** The number of threads that a chunk is tried on, one after the other, before it is counted here. */
 const THREADS_PER_CHUNK = 2;
 
 export interface CountLimits {
-  /** Whose turn it takes. */
+  /** The organization whose turn it takes. */
   organizationId: string;
-  /** Of the text, as it weighs on `waiting`. */
+  /** The size of the text, as counted in `waiting`. */
   bytes?: number;
   /** 0 goes before 1. */
   rank: 0 | 1;
   /** Counting stops when there are more tokens than this. */
   atMost?: number;
-  /** Milliseconds from now until counting stops, its wait for a turn included. */
+  /** Milliseconds from now until counting stops, including the wait for a turn. */
   deadlineMs?: number;
   signal?: AbortSignal;
 }
 
-/** `above`, `late`, `left`: stopped at the maximum, the deadline, the signal; `tokens` counted until then. */
+/** `above`, `late`, `left`: stopped at the maximum, the deadline, the signal; `tokens` is the count until then. */
 export interface Count {
   kind: "exact" | "above" | "late" | "left";
   tokens: number;
@@ -34,10 +34,10 @@ export interface Count {
 
 interface Job extends TakesTurns, Pick<CountLimits, "rank"> {
   tokenizer: TableName;
-  /** Made when its turn comes: texts that wait take no room. */
+  /** Created when its turn comes: waiting texts take no memory. */
   text: string | (() => string);
   atMost: number;
-  /** Characters that have been given to the thread. */
+  /** Characters given to the thread so far. */
   given: number;
   tokens: number;
   end(kind: Count["kind"]): void;
@@ -56,12 +56,12 @@ export class TokenCounter {
 
   constructor(private readonly thread = new CountingThread()) {}
 
-  /** Bytes of texts that are not counted yet, of one organization or of all. */
+  /** Returns the bytes of texts that are not counted yet, of one organization or of all. */
   waiting(organizationId?: string): number {
     return this.lanes[0].waiting(organizationId) + this.lanes[1].waiting(organizationId);
   }
 
-  /** Tokens of a text. Without a maximum, a deadline and a signal it is always `exact`. */
+  /** Counts the tokens of a text. Without a maximum, a deadline and a signal it is always `exact`. */
   count(text: string | (() => string), tokenizer: TableName, limits: CountLimits): Promise<Count> {
     const { organizationId, rank, atMost = Number.POSITIVE_INFINITY, bytes = 0, deadlineMs, signal } = limits;
     if (signal?.aborted) return Promise.resolve({ kind: "left", tokens: 0 });
@@ -99,19 +99,19 @@ export class TokenCounter {
     });
   }
 
-  /** Ends the thread; the next count starts a new one. Open counts go on. */
+  /** Ends the thread; the next count starts a new one. Open counts continue. */
   stop(): void {
     this.thread.stop();
   }
 
-  /** After the events of this tick: what they ask shares a question. */
+  /** Runs after the events of this tick, so that their counts share a question. */
   private start(): void {
     if (this.running) return;
     this.running = true;
     queueMicrotask(() => void this.run());
   }
 
-  /** The thread has its next question before anybody is told of the last: what they do then takes time here, not there. */
+  /** The thread gets its next question before callers are told of the last, so that their work takes time here, not there. */
   private async run(): Promise<void> {
     try {
       for (let chunks = this.take(); chunks.length > 0; chunks = this.take()) {
@@ -127,7 +127,7 @@ export class TokenCounter {
     }
   }
 
-  /** One question's worth: short texts of many, or a chunk of a long one. */
+  /** Returns one question's worth: short texts of many, or a chunk of a long one. */
   private take(): Chunk[] {
     const chunks: Chunk[] = [];
     for (let characters = 0; characters < CHUNK_CHARACTERS; ) {
@@ -167,7 +167,7 @@ export class TokenCounter {
   }
 }
 
-/** Null where it cannot be made: that count fails, and no other one. */
+/** Returns null if the text cannot be created: that count fails, and no other. */
 function madeFor(job: Job): string | null {
   try {
     return textOf(job);

@@ -1,12 +1,12 @@
-// Exact token counts of a text, in pieces: byte pair merging is quadratic in the length of one word, so no piece is
-// longer than 1,024 characters (hardening S22). A tokenizer's vocabulary is loaded on first need.
+// Exact token counts of a text, in pieces: byte pair merging is quadratic in the length of one word, so no
+// piece is longer than 1,024 characters (hardening S22). A tokenizer's vocabulary is loaded on first use.
 import { type TableName, Vocabulary } from "./vocabulary.ts";
 
 export const PIECE_CHARACTERS = 1024;
 
 const vocabularies = new Map<TableName, Promise<Vocabulary>>();
 
-/** Counts one text whole, on this thread. Counts differ by a few in ten thousand from those of the uncut text. */
+/** Counts one text completely, on this thread. Counts differ by a few in ten thousand from those of the uncut text. */
 export async function countText(text: string, tokenizer: TableName): Promise<number> {
   const vocabulary = await vocabularyOf(tokenizer);
   let tokens = 0;
@@ -19,8 +19,8 @@ export async function countText(text: string, tokenizer: TableName): Promise<num
 }
 
 /**
- * Where to end the piece that begins at `start`: at most `longest` characters on, before the last space if there is
- * one (words carry their leading space), and never inside a surrogate pair.
+ * Returns where to end the piece that begins at `start`: at most `longest` characters later, before
+ * the last space if there is one (words carry their leading space), and never inside a surrogate pair.
  */
 export function cutAt(text: string, start: number, longest: number): number {
   const limit = start + longest;
@@ -36,7 +36,7 @@ function vocabularyOf(tokenizer: TableName): Promise<Vocabulary> {
   if (vocabulary === undefined) {
     vocabulary = Vocabulary.load(tokenizer);
     vocabularies.set(tokenizer, vocabulary);
-    vocabulary.catch(() => vocabularies.delete(tokenizer)); // it is read again, whenever somebody counts
+    vocabulary.catch(() => vocabularies.delete(tokenizer)); // it is read again on the next count
   }
   return vocabulary;
 }

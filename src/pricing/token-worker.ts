@@ -1,5 +1,5 @@
-// The thread that counts tokens, so that the loop which serves requests never does (hardening S22). `counting-thread.ts`
-// starts it. A build to one file must name this file as a second entry point.
+// The thread that counts tokens, so that the event loop that serves requests never does (hardening S22).
+// `counting-thread.ts` starts it. A build into one file must name this file as a second entry point.
 import type { CountAnswer, CountQuestion } from "./counting-thread.ts";
 import { countText } from "./token-pieces.ts";
 

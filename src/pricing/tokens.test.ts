@@ -13,7 +13,7 @@ const NONE = { imageTokensMax: null, fileTokensMax: null };
 const MEGABYTES = "word ".repeat(800_000);
 const IDEOGRAPHS = "漢字龍鬱麤";
 
-/** What one user message and these tools say, as a provider's body would. */
+/** Returns one user message and these tools, as in a provider's body. */
 function prompt(content: string, tools = 0): Prompt {
   const text = content + '{"type":"function","function":{"name":"look_up"}}'.repeat(tools);
   const size = { bytes: Buffer.byteLength(text) + 100, messages: 1, tools, images: 0, files: 0 };
@@ -185,7 +185,7 @@ test("a table that cannot be read fails the counts that need it, and none beside
   counter.stop();
 }, 60_000);
 
-/** A thread that does this when it is asked. */
+/** Returns a thread that does this when asked. */
 const threadThat = (does: string): URL =>
   new URL(`data:text/javascript,${encodeURIComponent(`self.onmessage = () => { ${does} };`)}`);
 

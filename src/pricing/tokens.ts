@@ -1,7 +1,7 @@
-// Token counts with a release's own tokenizer, for the cases that need them: the byte bound refused (money.md §6), a
-// provider said nothing about usage, a stream's progress is kept. Counting happens on two threads, one for what decides
-// admissions and one for what was admitted, so that no prompt that is refused ever delays a settlement; on each, the
-// organizations take turns (docs/decisions/0023-whose-turn-it-is-to-be-counted.md).
+// Token counts with a release's own tokenizer, for the cases that need them: the byte bound refused
+// (money.md §6), a provider told no usage, a stream's progress is stored. Counting runs on two threads, one
+// for what decides admissions and one for what was admitted, so that a refused prompt never delays a
+// settlement; on each, the organizations take turns (docs/decisions/0023-whose-turn-it-is-to-be-counted.md).
 import { overloaded } from "../domain/overloaded.ts";
 import type { Prompt } from "../domain/prompt.ts";
 import { Refusal } from "../domain/refusals.ts";
@@ -11,26 +11,26 @@ import { type Count, type CountLimits, TokenCounter } from "./token-counter.ts";
 import type { TableName } from "./vocabulary.ts";
 
 /**
- * What a count is for: `settlement` of what was delivered goes first; `progress` of running requests shares its thread;
- * `admission` has a thread of its own, and a bounded queue.
+ * The purpose of a count: `settlement` of what was delivered goes first; `progress` of running
+ * requests shares its thread; `admission` has its own thread and a bounded queue.
  */
 type CountingLane = "settlement" | "progress" | "admission";
 
-/** Whose turn a count takes, and in which lane. */
+/** The organization whose turn a count takes, and its lane. */
 export interface CountingFor {
   organizationId: string;
   lane: CountingLane;
 }
 
-/** Text that one organization, and all together, may have waiting for admission: behind more than it, one is refused. */
+/** The text that may wait for admission, per organization and in total: if more is already waiting, the next one is refused. */
 const WAITING_BYTES_PER_ORGANIZATION = 16 * 1024 * 1024;
 const WAITING_BYTES = 8 * WAITING_BYTES_PER_ORGANIZATION;
 
-/** Of the process, whatever gateways it has: their threads end with it, or after a long rest. */
+/** Shared by all gateways of the process: their threads end with it, or after a long idle time. */
 const admitting = new TokenCounter();
 const admitted = new TokenCounter();
 
-/** Tokens of the texts together, as one running text; for the tokenizer `bytes`, their UTF-8 bytes. */
+/** Returns the tokens of the texts together, as one continuous text; for the tokenizer `bytes`, their UTF-8 bytes. */
 export async function countTokens(
   texts: readonly string[],
   tokenizer: TokenizerName,
@@ -42,8 +42,8 @@ export async function countTokens(
 }
 
 /**
- * Prompt tokens of what goes to a release: its text counted, everything around it at the flat overheads of the prompt
- * bound, and never more than that bound.
+ * Returns the prompt tokens of what is sent to a release: its text counted, everything around it at
+ * the flat overheads of the prompt bound, and never more than that bound.
  */
 export async function promptTokens(
   prompt: Prompt,
@@ -54,9 +54,9 @@ export async function promptTokens(
 }
 
 /**
- * The same, given up when there are more tokens than `atMost` and the text goes on, after `deadlineMs` (milliseconds
- * from now), or by the signal: then `tokens` is what was counted until then, the flat overheads included. For the lane
- * `admission`, throws `Refusal` 429 when too much of the organization waits to be counted, 503 when too much of all does.
+ * Does the same, but stops if there are more tokens than `atMost` with text remaining, after `deadlineMs`
+ * (milliseconds from now), or on the signal: `tokens` is then the count so far, flat overheads included. For the lane
+ * `admission`, throws `Refusal` 429 if too much of the organization waits to be counted, 503 if too much of all does.
  */
 export async function promptTokensWithin(
   prompt: Prompt,
@@ -80,7 +80,7 @@ export async function promptTokensWithin(
   return { kind, tokens: total(tokens) };
 }
 
-/** What was counted of running requests: a prompt is counted once for its quote, its progress and its settlement. */
+/** Counts of running requests: a prompt is counted once for its quote, its progress and its settlement. */
 const COUNTED = new WeakMap<Prompt, { tokenizer: TableName; tokens: number }>();
 
 function counterOf({ lane, organizationId }: CountingFor): TokenCounter {

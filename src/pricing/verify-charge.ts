@@ -1,5 +1,5 @@
-// "Verify this charge": everything that a charge stands on, checked from the evidence alone, step by step. It asks nobody and
-// believes no sum: what is stated stands beside what was worked out. Runs in the browser and on the command line.
+// "Verify this charge": checks everything that a charge depends on, from the evidence alone, step by step. It contacts
+// nobody and trusts no sum: each stated value is shown beside the computed one. Runs in the browser and on the command line.
 import type { EvidenceJson } from "../api/shapes/evidence.ts";
 import { RECEIPT_TYPE, RELEASE_TYPE } from "../domain/document-types.ts";
 import { formatUsd, nanoUsd, subUsd, ZERO_USD } from "../domain/money.ts";
@@ -13,14 +13,14 @@ import { checkChain, checkEntries } from "./verify-entries.ts";
 import { differencesOf, gatewayClaims } from "./receipt-claims.ts";
 import { chargeOfReceipt, countsOfReceipt, nanoOf } from "./receipt-price.ts";
 
-/** What the reader asked for and sees elsewhere, and which has to be the same: evidence of another request proves another charge. */
+/** What the reader asked for and sees elsewhere, which must match: evidence of another request proves another charge. */
 export interface AskedCharge {
   request: string;
-  /** As a page shows it. */
+  /** The charge as a page shows it. */
   charge_usd?: string;
 }
 
-/** Every step, in order; a later one says what it finds whatever an earlier one found. */
+/** Returns every step, in order; a later one reports its result whatever an earlier one found. */
 export async function verifyCharge(evidence: EvidenceJson, asked: AskedCharge): Promise<VerifiedStep[]> {
   const { receipt } = evidence.receipt;
   const release = releaseOf(evidence.release);
@@ -35,10 +35,10 @@ export async function verifyCharge(evidence: EvidenceJson, asked: AskedCharge): 
   ];
 }
 
-/** A step holds when all of its checks do; what could not be checked leaves it open. */
+/** A step holds if all of its checks do; a check that could not be made leaves it open. */
 function step(name: VerificationStep, checks: readonly Check[]): VerifiedStep {
   if (checks.some(({ holds }) => holds === false)) return { name, holds: false, checks };
-  // How far the head is beyond what was told of the chain is said, and is no doubt.
+  // How far the head is beyond the known part of the chain is reported, but leaves no doubt.
   const unsure = checks.some(({ holds, what }) => holds === null && what !== "further");
   return { name, holds: unsure ? null : true, checks };
 }
@@ -86,7 +86,7 @@ async function checkSignature(jws: string, key: PublicKey): Promise<Check> {
     : { what: "signature", of: key.kid, stated: "good", found: good ? "good" : "bad", holds: good };
 }
 
-/** Each price that the receipt names, beside the one that was signed. */
+/** Compares each price on the receipt with the signed one. */
 function checkPrices({ release: stated }: ReceiptJson, signed: SignedRelease | null): Check[] {
   if (signed === null) return [{ what: "signature", stated: "good", found: "bad", holds: false }];
   const names = new Set([...Object.keys(stated.pricing), ...Object.keys(signed.pricing)]);
@@ -122,7 +122,7 @@ async function checkReceipt(
   ];
 }
 
-/** JSON whose names are in order, to compare. */
+/** Prints JSON with names in order, for comparison. */
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     isJsonObject(inner)
@@ -166,7 +166,7 @@ function checkArithmetic(
   ];
 }
 
-/** The amount of a line that the receipt states; all of it where it states another class, count or rate than was worked out. */
+/** The stated amount of a receipt's line; the whole line if it states another class, count or rate than was computed. */
 const lineText = (said: CostLine | undefined, computed?: CostLine): string =>
   said === undefined
     ? "–"
@@ -174,7 +174,7 @@ const lineText = (said: CostLine | undefined, computed?: CostLine): string =>
       ? said.amount_usd
       : [said.class, factorsOf(said), said.amount_usd].join(" ");
 
-/** The object that the answer carried, against the rest of the receipt. */
+/** Compares the object that the answer carried with the rest of the receipt. */
 function checkAnswer(receipt: ReceiptJson): Check[] {
   const wrong = gatewayClaims(receipt).filter(({ stated, found }) => stated !== found);
   if (wrong.length === 0) return [same("answer", "the same", "the same")];
@@ -189,7 +189,7 @@ function priceOf({ pricing }: SignedRelease): ReturnType<typeof exactPrice> | nu
   }
 }
 
-/** `1,204 × $0.50 / 1M`, as figures. */
+/** Prints factors, such as `1,204 × $0.50 / 1M`. */
 const factorsOf = ({ tokens, calls, usd_per_million, usd_per_thousand }: CostLine): string =>
   usd_per_million === undefined
     ? usd_per_thousand === undefined

@@ -1,5 +1,5 @@
-// The ledger's side of a charge: that each entry's hash follows from its parts, that its amount is what its requests moved, and that
-// the chain leads on from it unbroken.
+// The ledger's side of a charge: checks that each entry's hash follows from its parts, that its amount
+// is what its requests moved, and that the chain continues from it unbroken.
 import type { EntryRecordJson, EvidenceJson } from "../api/shapes/evidence.ts";
 import { entryFigures } from "../domain/entry-figures.ts";
 import { formatUsd, nanoUsd } from "../domain/money.ts";
@@ -8,7 +8,7 @@ import type { Check } from "../domain/verification.ts";
 import { canCheck, fromHex, sha256 } from "./check-signature.ts";
 import { nanoOf } from "./receipt-price.ts";
 
-/** No figure of an entry is below zero: what is no amount at all gives another hash than the entry's. */
+/** No figure of an entry is below zero, so text that is not an amount gives a different hash than the entry's. */
 const NO_AMOUNT = -1n;
 const exact = (usd: string): bigint => nanoOf(usd) ?? NO_AMOUNT;
 
@@ -35,7 +35,7 @@ function hashOf(entry: EntryRecordJson): Promise<string> {
 
 type Own = EvidenceJson["entries"][number];
 
-/** Which entries a receipt asks for, and with how much. */
+/** Returns the entries that a receipt requires, with their amounts. */
 function expected({ charge, hold, state }: ReceiptJson): { kind: string; usd: string }[] {
   const moved =
     state === "settled"
@@ -48,7 +48,7 @@ function expected({ charge, hold, state }: ReceiptJson): { kind: string; usd: st
   return moved.filter(({ usd }) => /[1-9]/.test(usd));
 }
 
-/** The hash of each entry, its amount against its requests, and this request's part against the receipt. */
+/** Checks the hash of each entry, its amount against its requests, and this request's part against the receipt. */
 export async function checkEntries({ entries, receipt: { receipt }, org }: EvidenceJson): Promise<Check[]> {
   const part = (kind: string): string =>
     formatUsd(
@@ -94,7 +94,7 @@ async function checkEntry({ entry, amount_usd, others, complete }: Own, org: str
   ];
 }
 
-/** Each entry follows from the one before it, in hash and in balance; and the last one is the head, where it reaches so far. */
+/** Checks that each entry follows from the previous one, in hash and balance, and that the last is the head if it reaches it. */
 export async function checkChain({ chain, entries, head, org }: EvidenceJson): Promise<Check[]> {
   const [first, last] = [chain[0], chain.at(-1)];
   const none = first === undefined || last === undefined;
@@ -102,7 +102,7 @@ export async function checkChain({ chain, entries, head, org }: EvidenceJson): P
     return [{ what: "links", stated: "", found: "unable", holds: null }];
   if (none) return [{ what: "links", stated: "unbroken", found: "–", holds: false }];
   const broken = await brokenAfter(null, chain, org);
-  // Its last entry always lies in the chain that is told; its first ones may lie before it, where many are in between.
+  // The request's last entry is always in this part of the chain; its first may come before it if many are in between.
   const newest = Math.max(...entries.map(({ entry }) => entry.n));
   const asked = entries.filter(
     ({ entry }) => entry.n === newest || (entry.n >= first.n && entry.n <= last.n),
@@ -136,7 +136,7 @@ export async function checkChain({ chain, entries, head, org }: EvidenceJson): P
   ];
 }
 
-/** The number of the first entry that does not follow from the one before it; null where each does. */
+/** Returns the number of the first entry that does not follow from the previous one; null if all do. */
 async function brokenAfter(
   last: EntryRecordJson | null,
   chain: readonly EntryRecordJson[],
@@ -156,12 +156,12 @@ async function brokenAfter(
   return null;
 }
 
-/** Asks for the evidence again, with the chain from this entry on. */
+/** Requests the evidence again, with the chain from this entry on. */
 export type AskChain = (from: number) => Promise<Pick<EvidenceJson, "chain" | "head">>;
 
 /**
- * Follows the chain from where the evidence left it to the head that the evidence named, however far that is. `reached` is told the
- * number of each entry that a piece ends with; it may throw to end it.
+ * Follows the chain from where the evidence ends to the head that the evidence named, however far
+ * that is. `reached` is called with the number of the last entry of each piece; it may throw to stop.
  */
 export async function followChain(
   { chain, head, org }: Pick<EvidenceJson, "chain" | "head" | "org">,
@@ -174,7 +174,7 @@ export async function followChain(
     const piece = (await ask(last.n + 1)).chain;
     const broken = piece.length === 0 ? last.n + 1 : await brokenAfter(last, piece, org);
     if (broken !== null) return { what: "links", of, stated: "unbroken", found: `#${broken}`, holds: false };
-    // Entries that were written meanwhile lie beyond the head that was named.
+    // Entries written meanwhile are beyond the named head.
     last = piece.find(({ n }) => n === head.n) ?? piece.at(-1);
     if (last !== undefined) reached(last.n);
   }

@@ -1,4 +1,4 @@
-// The library whose tables these are is the judge: both must count every text alike.
+// Compares with the library that the tables come from: both must count every text alike.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import * as cl100k from "gpt-tokenizer/encoding/cl100k_base";
@@ -8,7 +8,7 @@ import { Vocabulary } from "./vocabulary.ts";
 const PLAIN_TEXT = { disallowedSpecial: new Set<string>() };
 const LIBRARY = { o200k_base: o200k, cl100k_base: cl100k };
 
-/** Words as people write them, what only machines write, and bytes that are no token together. */
+/** Words as people write them, text that only machines write, and bytes that do not form a token. */
 const unit = fc.oneof(
   fc.constantFrom(
     " ",

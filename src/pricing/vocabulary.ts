@@ -1,6 +1,6 @@
-// A tokenizer's vocabulary in three flat arrays, 4 MB where a map of its strings takes 70 to 100
-// (docs/decisions/0013-a-vocabulary-of-our-own.md). The bytes and the way to part a text are the library's; looking up and
-// merging are the textbook's byte pair encoding.
+// A tokenizer's vocabulary in three flat arrays: 4 MB, where a map of its strings takes 70 to 100
+// (docs/decisions/0013-a-vocabulary-of-our-own.md). The bytes and the way to split a text are the
+// library's; lookup and merging are textbook byte pair encoding.
 import cl100k from "gpt-tokenizer/data/cl100k_base.tiktoken" with { type: "file" };
 import o200k from "gpt-tokenizer/data/o200k_base.tiktoken" with { type: "file" };
 import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
@@ -20,9 +20,9 @@ for (const [sextet, byte] of Buffer.from(
 ).entries())
   SEXTETS[byte] = sextet;
 const EMPTY = -1;
-/** Ranks that no token has. */
+/** A rank that no token has. */
 const NONE = 0xffff_ffff;
-/** Places in a word; ranks are multiples of it in the queue of what to merge next. */
+/** The maximum positions in a word; in the queue of pending merges, ranks are multiples of this. */
 const POSITIONS = 2 ** 20;
 
 interface Parts {
@@ -38,7 +38,7 @@ const newParts = (length: number): Parts => ({
 });
 
 export class Vocabulary {
-  /** Open addressing: a token's rank at the first free place from its hash on, at most half of them taken. */
+  /** Open addressing: a token's rank is in the first free slot from its hash on; at most half of the slots are taken. */
   private readonly slots: Int32Array;
   private readonly encoder = new TextEncoder();
   private readonly queue = new LowestFirst();
@@ -46,7 +46,7 @@ export class Vocabulary {
 
   private constructor(
     private readonly words: RegExp,
-    /** All tokens, one after the other in the order of their ranks, and where each begins; the last is the end. */
+    /** All tokens, concatenated in the order of their ranks, and where each begins; the last entry is the end. */
     private readonly bytes: Uint8Array,
     private readonly starts: Uint32Array,
   ) {
@@ -55,13 +55,13 @@ export class Vocabulary {
       this.slots[this.place(bytes, at(starts, rank), at(starts, rank + 1))] = rank;
   }
 
-  /** Reads the library's table; throws where it is not one token a line, by rank. */
+  /** Reads the library's table; throws if it is not one token per line, by rank. */
   static async load(name: TableName): Promise<Vocabulary> {
     const { file, words } = SOURCES[name];
     return new Vocabulary(words, ...readTable(await Bun.file(file).bytes()));
   }
 
-  /** Tokens of a text, whose words are shorter than a million bytes. */
+  /** Counts the tokens of a text whose words are shorter than a million bytes. */
   count(text: string): number {
     let tokens = 0;
     for (const [word] of text.matchAll(this.words)) {
@@ -72,8 +72,8 @@ export class Vocabulary {
   }
 
   /**
-   * Tokens of one word. Of all neighbours that are a token together, those of the lowest rank become one, the leftmost
-   * first, until no neighbours are a token.
+   * Counts the tokens of one word. Of all neighboring parts that together form a token, those of the
+   * lowest rank are merged, leftmost first, until no neighbors form a token.
    */
   private merge(word: Uint8Array): number {
     const { ranks, behind, before } = this.partsOf(word.length);
@@ -92,7 +92,7 @@ export class Vocabulary {
     let parts = word.length;
     for (let key = queue.pop(); key !== undefined; key = queue.pop()) {
       const part = key % POSITIONS;
-      if (ranks[part] !== (key - part) / POSITIONS) continue; // it or the one behind it has been merged since
+      if (ranks[part] !== (key - part) / POSITIONS) continue; // it or the one after it has been merged since
       const merged = at(behind, part);
       const next = at(behind, merged);
       ranks[merged] = NONE;
@@ -105,7 +105,7 @@ export class Vocabulary {
     return parts;
   }
 
-  /** Of each part, by where it begins: its rank with the one behind it, where that begins, and the one before it. */
+  /** For each part, by its start: its rank with the next part, where that starts, and where the previous one starts. */
   private partsOf(length: number): Parts {
     if (length >= POSITIONS) throw new Error(`a word of ${length} bytes: cut texts first`);
     if (length >= this.parts.ranks.length) this.parts = newParts(2 * length);
@@ -117,7 +117,7 @@ export class Vocabulary {
     return rank === EMPTY ? NONE : rank;
   }
 
-  /** Where the token with these bytes is, or would be. */
+  /** Returns the slot where the token with these bytes is, or would be. */
   private place(word: Uint8Array, start: number, end: number): number {
     const mask = this.slots.length - 1;
     let place = hashOf(word, start, end) & mask;
@@ -137,7 +137,7 @@ export class Vocabulary {
   }
 }
 
-/** An array that is read only where it has been written. */
+/** Reads an array only where it has been written. */
 const at = (array: Uint32Array | Uint16Array | Uint8Array | Int32Array, index: number): number =>
   array[index] as number;
 
@@ -149,8 +149,8 @@ function hashOf(word: Uint8Array, start: number, end: number): number {
 }
 
 /**
- * Lines of base64, a blank and the rank, which is the number of the line. By the byte and by index: strings,
- * or an iterator, would leave 20 MB behind.
+ * Parses lines of base64, a space and the rank, which is the line number. Works by byte and by index:
+ * strings or an iterator would leave 20 MB of garbage.
  */
 function readTable(file: Uint8Array): [bytes: Uint8Array, starts: Uint32Array] {
   const bytes = new Uint8Array(file.length);

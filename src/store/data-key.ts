@@ -1,4 +1,4 @@
-// The key that stored answers are encrypted with: 32 random bytes, mode 0600, outside the database (hardening.md S32).
+// The key that encrypts stored answers: 32 random bytes, mode 0600, outside the database (hardening.md S32).
 // A database without its key does not open: it would silently keep answers that nobody can read again.
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
@@ -14,8 +14,8 @@ import { StoreFailure } from "./store-failure.ts";
 const KEY_BYTES = 32;
 
 /**
- * `fresh`: a new database makes a new key where there is none; an existing one needs the key that it was made with. What is no
- * key is never written over: it may be the only copy of one, in another form.
+ * Reads the key. `fresh`: a new database makes a new key if there is none; an existing one needs the key that it
+ * was made with. Anything that is not a key is never overwritten: it may be the only copy of a key in another form.
  */
 export function readDataKey(directory: string, database: "fresh" | "existing"): Uint8Array {
   const path = join(directory, DATA_KEY_FILE);
@@ -29,7 +29,7 @@ export function readDataKey(directory: string, database: "fresh" | "existing"): 
   return key;
 }
 
-/** Why `readDataKey` would refuse what is there; null where it would not. Makes and changes nothing. */
+/** Returns why `readDataKey` would refuse what is there; null if it would not. Makes and changes nothing. */
 export function dataKeyRefusal(directory: string, database: "fresh" | "existing"): StoreFailure | null {
   const path = join(directory, DATA_KEY_FILE);
   const unusable = fileRefusal(path);
@@ -45,9 +45,9 @@ export function dataKeyRefusal(directory: string, database: "fresh" | "existing"
 }
 
 /**
- * Puts the key that the gateways of one database share into this data directory, from a file such as a mounted secret. Does
- * nothing where it is there. `replace`: in the place of another one, which is kept beside it. Throws `StoreFailure` when the file
- * holds no key, or the directory another one.
+ * Copies the key shared by the gateways of one database into this data directory, from a file such as
+ * a mounted secret. Does nothing if it is already there. `replace`: replaces another key, which is
+ * kept beside it. Throws `StoreFailure` if the file holds no key, or the directory another one.
  */
 export function adoptDataKey(directory: string, file: string, { replace = false } = {}): void {
   const key = keyIn(file);
@@ -80,7 +80,7 @@ function keyIn(file: string): Buffer {
   );
 }
 
-/** What the database remembers of its key: enough to notice another one, useless to guess it. */
+/** What the database stores about its key: enough to notice another one, useless for guessing it. */
 export const dataKeyCheck = (key: Uint8Array): Uint8Array =>
   createHash("sha256").update("tollgate data key check").update(key).digest().subarray(0, 16);
 
@@ -91,12 +91,12 @@ const opens = (key: Uint8Array, check: Uint8Array): boolean => Buffer.from(dataK
 const nextPath = (directory: string): string => join(directory, `${DATA_KEY_FILE}.next`);
 const FORMER = `${DATA_KEY_FILE}.before-`;
 
-/** Whether a new key lies beside the present one: it was drawn, and the store has it or does not. */
+/** True if a new key lies beside the present one: it was generated, and the store may or may not have it. */
 export const hasNextDataKey = (directory: string): boolean => existsSync(nextPath(directory));
 
 /**
- * The key that the store gets next, on the disk when this returns, in the place of one that an ended run drew: whoever got hold
- * of that must not have this one. Only where the store is known to have the present key, and no other run may be committing.
+ * Generates the store's next key, on disk on return, replacing one of an interrupted run, which somebody may
+ * have obtained. Call only if the store is known to have the present key, and no other run may be committing.
  */
 export function drawNextDataKey(directory: string): Uint8Array {
   const path = nextPath(directory);
@@ -107,15 +107,15 @@ export function drawNextDataKey(directory: string): Uint8Array {
   return key;
 }
 
-/** Whether a start in this directory finds the key of a store that keeps this check. */
+/** True if a start in this directory finds the key of a store with this check. */
 export const opensWith = (directory: string, check: Uint8Array): boolean =>
   [join(directory, DATA_KEY_FILE), nextPath(directory)].some(
     (path) => existsSync(path) && opens(readFileSync(path), check),
   );
 
 /**
- * Puts the next key into the place of the present one where the store has it already, by the check that it keeps. Null where
- * there is no such key.
+ * Replaces the present key with the next one if the store already has the next one, according to its
+ * check. Returns null if there is no such key.
  */
 export function takeNextDataKey(directory: string, check: Uint8Array): Uint8Array | null {
   const path = nextPath(directory);
@@ -126,7 +126,7 @@ export function takeNextDataKey(directory: string, check: Uint8Array): Uint8Arra
   return key;
 }
 
-/** At every moment there is the one or the other; what was there is kept. */
+/** At every moment one of the two keys is in place; the old one is kept. */
 function putInPlace(directory: string, path: string): void {
   keepFormer(directory);
   crashPoint("rotate_kept");
@@ -134,7 +134,7 @@ function putInPlace(directory: string, path: string): void {
   flush(directory);
 }
 
-/** Under a name of its own, beside what takes its place. */
+/** Keeps the present key under another name, beside its replacement. */
 function keepFormer(directory: string): void {
   const path = join(directory, DATA_KEY_FILE);
   if (!existsSync(path)) return;
@@ -146,7 +146,7 @@ function keepFormer(directory: string): void {
   flush(directory);
 }
 
-/** Files of the keys that this directory had before, the newest first. */
+/** Returns the files of this directory's former keys, newest first. */
 export const formerDataKeys = (directory: string): string[] =>
   readdirSync(directory)
     .filter((name) => name.startsWith(FORMER))
@@ -154,6 +154,6 @@ export const formerDataKeys = (directory: string): string[] =>
     .reverse()
     .map((name) => join(directory, name));
 
-/** The file of the key that a store with this check had before it was changed; null where none of them is. */
+/** Returns the file of the former key that matches this check; null if none does. */
 export const formerDataKeyOf = (directory: string, check: Uint8Array): string | null =>
   formerDataKeys(directory).find((path) => opens(readFileSync(path), check)) ?? null;

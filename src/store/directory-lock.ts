@@ -1,5 +1,5 @@
-// One process per data directory (money.md §2), or per role in it. The kernel holds the lock (an exclusive SQLite lock on a file of its
-// own), so it dies with its process however that ends; the pid file beside it only says whose it is.
+// One process per data directory (money.md §2), or per role in it. The kernel holds the lock (an exclusive SQLite
+// lock on a separate file), so it is released however the process ends; the pid file beside it only names the owner.
 import { Database } from "bun:sqlite";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,21 +17,21 @@ type Role = "tollgate" | "operator";
 const lockFile = (directory: string, role: Role): string => join(directory, `${role}.lock`);
 const pidFile = (directory: string, role: Role): string => join(directory, `${role}.pid`);
 
-/** The process that has the directory, as far as its pid file tells; null where none does. */
+/** Returns the process that owns the directory, according to its pid file; null if there is none. */
 export function directoryOwner(directory: string): number | null {
   try {
     const pid = Number(readFileSync(pidFile(directory, "tollgate"), "utf8").trim());
     return Number.isSafeInteger(pid) && pid > 0 && isAlive(pid) ? pid : null;
   } catch {
-    return null; // no such file, or none that this user may read
+    return null; // no such file, or this user may not read it
   }
 }
 
-/** Why this user could not even try to take the lock; null where he could. Makes and changes nothing. */
+/** Returns why this user could not even try to take the lock; null if the user could. Makes and changes nothing. */
 export const lockFilesRefusal = (directory: string): StoreFailure | null =>
   fileRefusal(lockFile(directory, "tollgate")) ?? fileRefusal(pidFile(directory, "tollgate"));
 
-/** Takes the lock or throws `StoreFailure("locked")`, naming the owner's pid. `operator`: who writes `operator.json`. */
+/** Takes the lock or throws `StoreFailure("locked")` with the owner's pid. The role `operator` writes `operator.json`. */
 export function lockDirectory(directory: string, role: Role = "tollgate"): DirectoryLock {
   const lockPath = lockFile(directory, role);
   const pidPath = pidFile(directory, role);
@@ -58,7 +58,7 @@ export function lockDirectory(directory: string, role: Role = "tollgate"): Direc
   };
 }
 
-/** A lock whose pid is unknown is one that another host holds on a shared file system, or that was taken just now. */
+/** A lock with an unknown pid is held by another host on a shared file system, or was taken just now. */
 function liveOwner(pid: string): string {
   return /^\d+$/.test(pid) && isAlive(Number(pid)) ? `process ${pid}` : "another process";
 }

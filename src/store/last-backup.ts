@@ -1,5 +1,5 @@
-// What `db backup` leaves in the data directory once it has succeeded, so that the gateway can say how old the last backup
-// is. A line for people: nothing is restored by it.
+// The note that a successful `db backup` leaves in the data directory, so that the gateway can report
+// the age of the last backup. It is only for people: nothing is restored from it.
 import { DAY_MS } from "../domain/durations.ts";
 import { printTime } from "../domain/print.ts";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -9,11 +9,11 @@ const NAME = "last-backup.json";
 
 export interface Backup {
   atMs: number;
-  /** Of all files that it wrote. */
+  /** The total size of the files written. */
   bytes: number;
 }
 
-/** Replaces the note of the backup before, whole: a reader finds one or the other. */
+/** Replaces the previous note atomically: a reader finds one or the other. */
 export function noteBackup(dataDir: string, { atMs, bytes }: Backup): void {
   const file = join(dataDir, NAME);
   const fresh = `${file}.${process.pid}`;
@@ -23,11 +23,11 @@ export function noteBackup(dataDir: string, { atMs, bytes }: Backup): void {
 
 const WITHIN_MS = 7 * DAY_MS;
 
-/** A week without a backup, or none at all. */
+/** True after a week without a backup, or if there is none at all. */
 export const isOverdue = (last: Backup | null, nowMs: number): boolean =>
   last === null || nowMs - last.atMs > WITHIN_MS;
 
-/** Null when none was made from this directory, and for a file that is not ours. */
+/** Returns null if no backup was made from this directory, or if the file is not ours. */
 export function lastBackup(dataDir: string): Backup | null {
   const file = join(dataDir, NAME);
   if (!existsSync(file)) return null;
@@ -36,6 +36,6 @@ export function lastBackup(dataDir: string): Backup | null {
     const atMs = typeof at === "string" ? Date.parse(at) : Number.NaN;
     return Number.isNaN(atMs) || typeof bytes !== "number" ? null : { atMs, bytes };
   } catch {
-    return null; // a torn or foreign file tells of no backup
+    return null; // a torn or foreign file does not count as a backup
   }
 }

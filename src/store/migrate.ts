@@ -1,11 +1,11 @@
-// Migrations of the SQLite store, with checksums: each runs once, in order, in its own transaction (all in one where the store
-// is empty). A database that is newer than the program, or whose migrations were edited afterwards, is refused
-// (libraries.md §5, hardening.md S11).
+// Migrations of the SQLite store, with checksums: each runs once, in order, in its own transaction
+// (all in one if the store is empty). A database that is newer than the program, or whose migrations
+// were edited afterwards, is refused (libraries.md §5, hardening.md S11).
 import type { Database } from "bun:sqlite";
 import { checksumOf, type Migration, MIGRATIONS, unapplied } from "./migrations/list.ts";
 import { passFence } from "./move-fence.ts";
 
-/** Brings the database to the newest schema. An up-to-date one costs two reads. `mover`: the move that it is on. */
+/** Brings the database to the newest schema. An up-to-date one costs two reads. `mover` is the id of the move in progress. */
 export function migrate(
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS.sqlite,
@@ -19,13 +19,13 @@ export function migrate(
   const applied = appliedIn(database);
   passFence(applied, mover);
   const missing = unapplied(migrations, applied);
-  // An empty store is made whole or not at all, and waits for its disk once.
+  // An empty store is created completely or not at all, and waits for its disk once.
   if (applied.size === 0)
     database.transaction(() => missing.forEach((migration) => apply(database, migration)))();
   else for (const migration of missing) apply(database, migration);
 }
 
-/** What the database was made with, its move's fence included. */
+/** Returns the migrations that the database was made with, including the fence of a move. */
 export const appliedIn = (database: Database): Map<number, { checksum: string; name: string }> =>
   new Map(
     database

@@ -1,6 +1,6 @@
-// The fence of `db move`: while a store is on its way, neither the old place nor the new one opens for a gateway, so that
-// at most one of them is ever in use (docs/decisions/0021-a-move-is-fenced.md). It stands among the migrations of both, as
-// a version that no program reaches: older programs refuse such a store as one of a newer program.
+// The fence of `db move`: while a store is being moved, no gateway can open the old place or the new one, so that
+// at most one of them is ever in use (docs/decisions/0021-a-move-is-fenced.md). It is stored among the migrations
+// of both, as a version that no program reaches: older programs refuse such a store as one of a newer program.
 import type { Database } from "bun:sqlite";
 import type { ClientBase } from "pg";
 import { StoreFailure } from "./store-failure.ts";
@@ -10,13 +10,13 @@ const MOVING = 1_000_000_000;
 const MOVED = -1;
 
 export interface Fence {
-  /** Of the move: the same in both places. */
+  /** The id of the move: the same in both places. */
   id: string;
-  /** Where to, or where from; no secrets. */
+  /** The place it moves to, or comes from; no secrets. */
   place: string;
 }
 
-/** `applied`: version → checksum and name, as both stores read them. Forgets the fence; throws for whoever is not the mover. */
+/** `applied`: version → checksum and name, as both stores read them. Removes the fence; throws for all but the mover. */
 export function passFence(
   applied: Map<number, { checksum: string; name: string }>,
   mover: string | null,
@@ -36,7 +36,7 @@ const ABANDONED = "abandoned ";
 
 // ── The old place ───────────────────────────────────────────────────────────────────────────────────────────────
 
-/** The move that has begun here; null where none has. */
+/** Returns the move that has begun here; null if none has. */
 export function sourceFence(database: Database): Fence | null {
   const [table] = database.query("SELECT 1 FROM sqlite_master WHERE name = 'schema_migration'").values();
   if (table === undefined) return null;
@@ -53,17 +53,17 @@ export function fenceSource(database: Database, { id, place }: Fence): void {
     .run(MOVING, TO + place, id, Date.now());
 }
 
-/** Durable when it returns: the store opens for gateways again. */
+/** Durable when it returns: gateways can open the store again. */
 export function liftSource(database: Database): void {
   database.run(`DELETE FROM schema_migration WHERE version = ${MOVING}`);
 }
 
 // ── The new place ───────────────────────────────────────────────────────────────────────────────────────────────
 
-/** How far a move has got there. `taken`: the database belongs to another move, or to one that was given up. */
+/** The progress of a move at its target. `taken`: the database belongs to another move, or to one that was given up. */
 export type MoveArrival = "unknown" | "moving" | "moved" | "abandoned" | "taken";
 
-/** `id`: of the move that asks. */
+/** `id` is that of the move that asks. */
 export async function arrivalOf(target: ClientBase, id: string): Promise<MoveArrival> {
   const { rows } = await target.query<{ version: string | bigint; checksum: string }>(
     `SELECT version, checksum FROM schema_migration WHERE version IN (${MOVING}, ${MOVED})`,
@@ -75,7 +75,7 @@ export async function arrivalOf(target: ClientBase, id: string): Promise<MoveArr
   return rows.some(({ checksum }) => checksum === id) ? "moved" : "unknown";
 }
 
-/** Inside a transaction: from its commit on no gateway opens the database. */
+/** Call inside a transaction: after its commit no gateway can open the database. */
 export async function fenceTarget(target: ClientBase, { id, place }: Fence): Promise<void> {
   await target.query(
     "INSERT INTO schema_migration (version, name, checksum, applied_at) VALUES ($1, $2, $3, $4)",
@@ -83,7 +83,7 @@ export async function fenceTarget(target: ClientBase, { id, place }: Fence): Pro
   );
 }
 
-/** The instant from which the database may be used. Throws when anybody uses it already. */
+/** From its commit on the database may be used. Throws if it is already in use. */
 export async function openTarget(target: ClientBase, id: string): Promise<void> {
   await target.query("BEGIN");
   try {
@@ -100,7 +100,7 @@ export async function openTarget(target: ClientBase, id: string): Promise<void> 
   }
 }
 
-/** What was copied so far is never used: the database stays closed for good. False when it is not ours, or complete. */
+/** What was copied so far is never used: the database stays closed for good. Returns false if it is not ours, or complete. */
 export async function abandonTarget(target: ClientBase, id: string): Promise<boolean> {
   const { rowCount } = await target.query(
     `UPDATE schema_migration SET checksum = $2 || checksum, name = $2 || name
@@ -110,7 +110,7 @@ export async function abandonTarget(target: ClientBase, id: string): Promise<boo
   return rowCount === 1;
 }
 
-/** No gateway has it open, nor had since its fence was put up. */
+/** Throws if a gateway has it open; none can open it once its fence is up. */
 export async function assertUnused(target: ClientBase): Promise<void> {
   const { rows } = await target.query(
     "SELECT name FROM instance WHERE lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::bigint LIMIT 1",

@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import type { ClientBase } from "pg";
 import { StoreFailure } from "./store-failure.ts";
 
-/** What the stores know about themselves; each has its own. */
+/** Tables about the stores themselves; each store has its own. */
 const BOOKKEEPING = new Set(["schema_migration", "store_state", "instance"]);
 /** Sums that must be the same on both sides. */
 const SUMS: readonly [table: string, column: string][] = [
@@ -32,18 +32,18 @@ export interface Moved {
 
 type Value = bigint | number | string | Uint8Array | null;
 
-/** `source`: a reader with exact integers. `target`: fenced, for this move alone. Throws, and changes nothing, when they differ. */
+/** `source`: a reader with exact integers. `target`: fenced, for this move only. Throws, and changes nothing, if they differ. */
 export async function copyStore(source: Database, target: ClientBase): Promise<Moved> {
   await target.query("BEGIN");
   try {
     const tables = tablesOf(source);
     const rows: Moved["rows"] = {};
-    // All or nothing: what is there is whole, from a run before this one that was cut short later.
+    // All or nothing: existing rows are complete, from an earlier run that was interrupted later.
     const copied = await holdsAnything(target, tables);
     for (const table of tables)
       rows[table] = copied ? rowsOf(source, table) : await copyTable(source, target, table);
     const sums = await compare(source, target, rows);
-    // Transaction numbers go on above those that the entries name.
+    // Transaction numbers continue above those that the entries name.
     const epoch = single(source, "SELECT epoch FROM store_state");
     await target.query("UPDATE store_state SET epoch = greatest(epoch, $1) WHERE id = 1", [epoch]);
     await target.query("COMMIT");
@@ -54,7 +54,7 @@ export async function copyStore(source: Database, target: ClientBase): Promise<M
   }
 }
 
-/** What is copied: every table but those that a store keeps about itself. */
+/** Returns the tables to copy: all but the store's own bookkeeping. */
 export const tablesOf = (source: Database): string[] =>
   (source.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").values() as [string][])
     .map(([name]) => name)
@@ -68,7 +68,7 @@ async function holdsAnything(target: ClientBase, tables: readonly string[]): Pro
   return null;
 }
 
-/** Throws `StoreFailure` that names the first table with a row. */
+/** Throws a `StoreFailure` that names the first table with a row. */
 export async function assertEmpty(target: ClientBase, tables: readonly string[]): Promise<void> {
   const table = await holdsAnything(target, tables);
   if (table !== null)
@@ -111,7 +111,7 @@ async function copyTable(source: Database, target: ClientBase, table: string): P
   return copied;
 }
 
-/** SQLite has neither truth values nor times of its own. */
+/** SQLite has no booleans and no timestamps. */
 function converted(value: Value, type: string | undefined): unknown {
   if (value === null) return null;
   if (type === "boolean") return Number(value) === 1;
@@ -126,7 +126,7 @@ interface Column {
   from: string;
 }
 
-/** The numbered audit log gets ids that keep its order. */
+/** The numbered lines of the audit log get ids that keep their order. */
 const AUDIT_ID = "'aud_' || printf('%012x', at) || printf('%020x', seq) AS id";
 
 async function columnsOf(source: Database, target: ClientBase, table: string): Promise<Column[]> {

@@ -1,8 +1,8 @@
-// One page of a list that is newest first: the cursor names the last row of the page before it.
+// One page of a list, newest first: the cursor identifies the last row of the previous page.
 import type { Sql, SqlRow } from "./sql.ts";
 
 export interface PageAsk {
-  /** As an earlier page gave it; null is the first page. */
+  /** A cursor from an earlier page; null for the first page. */
   cursor: string | null;
   limit: number;
 }
@@ -16,21 +16,21 @@ export interface Page<Row> {
   nextCursor: string | null;
 }
 
-/** Where a page starts: rows older than this instant, or as old with a smaller id. Null for a text that is no cursor. */
+/** Returns where a page starts: rows older than this instant, or as old with a smaller id. Null for an invalid cursor. */
 export function pageStart({ cursor }: Pick<PageAsk, "cursor">): { atMs: number; id: string } | null {
   if (cursor === null) return NEWEST;
   const [, at = "", id = ""] = /^(\d{1,16})\.([\w-]{1,100})$/.exec(cursor) ?? [];
   return id === "" ? null : { atMs: Number(at), id };
 }
 
-/** A table with a list in it: its column of time, and the one that tells rows of one instant apart. */
+/** A table to list: its time column, and the column that distinguishes rows of the same instant. */
 interface Listed {
   table: string;
   at: string;
   id: string;
 }
 
-/** Rows of one organization, or of all where it is null, from `after` on, newest first: one more than the limit, for `pageOf`. */
+/** Rows of one organization (null: of all) from `after` on, newest first: one more than the limit, for `pageOf`. */
 export const newestRows = (
   sql: Pick<Sql, "rows">,
   { table, at, id }: Listed,
@@ -50,7 +50,7 @@ export const newestRows = (
     limit + 1,
   );
 
-/** `rows`: up to one more than the limit, which tells that there is a next page. */
+/** `rows`: up to one more than the limit, which shows that there is a next page. */
 export function pageOf<Row>(
   rows: Row[],
   { limit }: Pick<PageAsk, "limit">,

@@ -1,12 +1,12 @@
-// What an error of PostgreSQL means: try the transaction again, blame one operation, or stop until the database is back;
-// and at the start, what to tell the operator (money.md §7, hardening.md S11).
+// What an error of PostgreSQL means: retry the transaction, blame one operation, or stop until the
+// database is back; and at the start, what to tell the operator (money.md §7, hardening.md S11).
 import { isOverloaded, overloaded } from "../domain/overloaded.ts";
 import { messageOf } from "../domain/error-message.ts";
 import { StoreFailure, type StoreFailureReason } from "./store-failure.ts";
 
 /**
- * `conflict`: rolled back for another transaction's sake, run it again. `operation`: one statement was refused, the
- * database is well. `store`: the database cannot be relied on now.
+ * `conflict`: rolled back because of another transaction, retry. `operation`: one statement was
+ * refused, the database is fine. `store`: the database cannot be relied on now.
  */
 export type ErrorKind = "conflict" | "operation" | "store";
 
@@ -19,7 +19,7 @@ const CONFLICTS = new Set(["40001", "40P01", "55P03", "22012"]);
 const OPERATION = /^(0A|21|22|23|42|44|P0)/;
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** By its SQLSTATE; without one, a lost connection is `store`, whatever else was thrown is `operation`. */
+/** Classifies by SQLSTATE; without one, a lost connection is `store`, anything else is `operation`. */
 export function errorKind(error: unknown): ErrorKind {
   const code = codeOf(error);
   if (code !== null && SQLSTATE.test(code)) {
@@ -29,37 +29,37 @@ export function errorKind(error: unknown): ErrorKind {
   return isConnectionError(error) ? "store" : "operation";
 }
 
-/** The server said no, in so many words: what it was asked did not happen. 40003 says that it does not know. */
+/** True if the server explicitly refused, so what it was asked did not happen. 40003 means that the server does not know. */
 export function wasRefused(error: unknown): boolean {
   const code = codeOf(error);
   return code !== null && SQLSTATE.test(code) && code !== "40003" && !/^(08|57P)/.test(code);
 }
 
-/** What was written does not fit what is there: a row was not as it was read (see `exactly`), or breaks a rule of its table. */
+/** True if a write does not fit what is there: a row was not as it was read (see `exactly`), or breaks a table's rule. */
 export const wasMisfit = (error: unknown): boolean => /^2[23]/.test(codeOf(error) ?? "");
 
 /**
- * The server ended the session because its transaction stood idle for too long: the transaction was rolled back, and what is
- * sent after that, a COMMIT above all, is never read.
+ * True if the server ended the session because its transaction was idle for too long: the transaction
+ * was rolled back, and anything sent after that, above all a COMMIT, is never read.
  */
 export const wasCutIdle = (error: unknown): boolean => codeOf(error) === "25P03";
 
-/** The driver has no class for them; socket errors have a code of the system, the others only words. */
+/** The driver has no class for them; socket errors have a system code, the others only a message. */
 const CONNECTION =
   /connection|terminated|timeout|not queryable|socket|ECONN|EPIPE|ENOTFOUND|ETIMEDOUT|EHOST/i;
-/** Bugs, and records that cannot be read: whatever their words are. */
+/** Bugs and unreadable records, whatever their message. */
 const OURS = /^(SyntaxError|TypeError|RangeError|ReferenceError|UnreadableRecord)$/;
 const isConnectionError = (error: unknown): boolean =>
   error instanceof Error &&
-  !("path" in error) && // a file's error
-  !OURS.test(error.name) && // "Unterminated string" is no connection that was terminated
+  !("path" in error) && // a file error
+  !OURS.test(error.name) && // "Unterminated string" is no terminated connection
   (CONNECTION.test(error.message) || /^E[A-Z_]+$/.test(codeOf(error) ?? ""));
 
-/** A database that is away, as those are told who asked for something; any other error as it is. */
+/** Turns the error of a database that is away into a refusal for callers; returns any other error as it is. */
 export const toldAway = (error: unknown): unknown =>
   errorKind(error) === "store" ? overloaded(error) : error;
 
-/** Host, port and database of a URL: what may be printed of it. */
+/** Returns host, port and database of a URL: the parts that may be printed. */
 export function placeOf(url: string): string {
   try {
     const { hostname, port, pathname } = new URL(url);
@@ -89,8 +89,8 @@ const SCHEMA: ReadonlySet<string> = new Set<StoreFailureReason>([
 const OF_THE_DATABASE: ReadonlySet<string> = new Set<StoreFailureReason>(["pooled", "encoding"]);
 
 /**
- * Why a start failed on a database that had opened; other errors come back as they are. `trouble`: what the ledger knows
- * where callers were only told to come back, without a cause. One that is full, or has become read-only, says so and has not gone.
+ * Returns why a start failed on a database that had opened; other errors as they are. `trouble`: the ledger's reason, if
+ * callers were only told to come back. A database that is full or has become read-only is reported as such, not as gone.
  */
 export function lostWhileStarting(error: unknown, url: string, trouble?: string): unknown {
   if (error instanceof StoreFailure) return error;
@@ -107,14 +107,14 @@ export function lostWhileStarting(error: unknown, url: string, trouble?: string)
 
 const causeOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
 
-/** What the server's own code says is to be done; null where it says nothing. */
+/** Returns the failure for the server's own code; null if the code is not known. */
 function knownFailure(error: unknown, url: string): StoreFailure | null {
   const known = OPENING[codeOf(error) ?? ""];
   if (known === undefined) return null;
   return new StoreFailure("database", `the database ${placeOf(url)} ${known} (${messageOf(error)})`);
 }
 
-/** Why the database did not open, as a sentence that says what to do; other errors come back as they are. */
+/** Returns why the database did not open, as a sentence that says what to do; other errors come back as they are. */
 export function openingFailure(error: unknown, url: string): unknown {
   const place = placeOf(url);
   if (error instanceof StoreFailure && OF_THE_DATABASE.has(error.reason))

@@ -1,4 +1,4 @@
-// What a PostgreSQL database is, without changing it: for `doctor` and `db`, which must tell before anything starts.
+// Describes a PostgreSQL database without changing it, for `doctor` and `db`, which must know before anything starts.
 import type pg from "pg";
 import { NEWEST_SCHEMA as newestSchema } from "./migrations/list.ts";
 import { assertTakesEveryText } from "./postgres-encoding.ts";
@@ -9,23 +9,23 @@ import { assertDataKey, connectBare } from "./postgres.ts";
 import { directoryRefusal } from "./private-file.ts";
 
 export interface Inspection {
-  /** `18.4`. */
+  /** For example `18.4`. */
   server: string;
   /** 0: nothing of ours is in it yet. */
   schema: number;
-  /** What this program would bring it to. */
+  /** The schema that this program would bring it to. */
   newestSchema: number;
-  /** Gateways with a valid lease. */
+  /** The number of gateways with a valid lease. */
   gateways: number;
-  /** Requests that wait for an operator, `req_… (why)`, the oldest first. */
+  /** Requests that wait for an operator, as `req_… (why)`, oldest first. */
   quarantined: string[];
-  /** Organizations whose paid calls are refused, by their ids. */
+  /** Organizations whose paid calls are refused, sorted by id. */
   stopped: string[];
 }
 
 /**
- * Throws `StoreFailure` when it cannot be reached; with the data directory of a gateway also when that one would not start on it,
- * in the words of its start.
+ * Throws `StoreFailure` if the database cannot be reached; given a gateway's data directory, also if
+ * that gateway would not start on it, with the message of the start.
  */
 export async function inspectPostgres(url: string, dataDirectory: string | null = null): Promise<Inspection> {
   let client: pg.Client | null = null;
@@ -65,7 +65,7 @@ export async function inspectPostgres(url: string, dataDirectory: string | null 
   }
 }
 
-/** Begins as a start does, and takes it back. */
+/** Begins like a start, then rolls back. */
 async function assertOpens(client: pg.Client, dataDirectory: string): Promise<void> {
   await client.query("BEGIN");
   try {

@@ -1,30 +1,30 @@
-// Migrations of the PostgreSQL store, with checksums: each runs once, in order. An advisory lock makes gateways that start
-// together take turns; a database that is newer than the program, or edited since, is refused (libraries.md §5). An empty
-// database gets all of them in one transaction; one that is in use gets each in its own, so that no table is shut for as long
-// as the others take.
+// Migrations of the PostgreSQL store, with checksums: each runs once, in order. An advisory lock makes
+// gateways that start together take turns; a database that is newer than the program, or edited since,
+// is refused (libraries.md §5). An empty database gets all of them in one transaction; one in use gets
+// each in its own, so that no table is blocked while the others run.
 import type { ClientBase } from "pg";
 import { checksumOf, type Migration, MIGRATIONS, unapplied } from "./migrations/list.ts";
 import { withoutScan } from "./migrations/postgres/without-scan.ts";
 import { passFence } from "./move-fence.ts";
 
-/** Any number that is ours: the lock that migrating gateways take turns with. */
+/** An arbitrary number of our own: the advisory lock that makes migrating gateways take turns. */
 const MIGRATING = 8_041_990_771;
 
 const GIVE_UP_AFTER_MS = 60_000;
 /**
- * For a table that somebody reads at length, a dump or a verification: whoever waits for it keeps all requests waiting behind
- * himself, so a migration waits for half a second and tries again.
+ * For a table with a long reader such as a dump or a verification: a migration that waits for it
+ * makes all requests wait behind it, so it waits for half a second and tries again.
  */
 const TABLE_WITHIN_MS = 500;
 const BETWEEN_TRIES_MS = 1_000;
 const LOCK_NOT_AVAILABLE = "55P03";
 
-/** What a transaction came to: some migration is left for the next one, or the work is done. */
+/** The result of a transaction: a migration is left for the next one, or the work is done. */
 type Step<T> = { left: true } | { left: false; result: T };
 
 /**
- * Runs `work` while no other gateway migrates this database, in one transaction, once it is at the newest schema. Older
- * gateways serve on meanwhile, and afterwards: a migration may add what they do not know, and take nothing away.
+ * Runs `work` in one transaction once the database is at the newest schema, while no other gateway migrates it. Older
+ * gateways keep serving meanwhile and afterwards: a migration may add what they do not know, and take nothing away.
  */
 export async function migrateThen<T>(
   client: ClientBase,
@@ -67,11 +67,11 @@ async function once<T>(
   }
 }
 
-/** To the end of the transaction: whoever starts meanwhile waits with what a start looks at. */
+/** Until the end of the transaction, gateways that start wait before they look at anything. */
 export const keepStartsOut = (client: ClientBase): Promise<unknown> =>
   client.query(`SELECT pg_advisory_xact_lock(${MIGRATING})`);
 
-/** All of them where there is none yet, else the next one. Returns whether more are to come. */
+/** Applies all of them if there are none yet, otherwise the next one. Returns true if more remain. */
 async function migrate(
   client: ClientBase,
   migrations: readonly Migration[],
@@ -85,7 +85,7 @@ async function migrate(
   return next.length < missing.length;
 }
 
-/** What it was made with, its move's fence included; makes the table that says so where there is none. */
+/** Returns the migrations that it was made with, including the fence of a move; creates their table if it is missing. */
 async function appliedOrNone(client: ClientBase): Promise<Map<number, { checksum: string; name: string }>> {
   await client.query(
     `CREATE TABLE IF NOT EXISTS schema_migration (
@@ -99,8 +99,8 @@ async function appliedOrNone(client: ClientBase): Promise<Map<number, { checksum
 }
 
 /**
- * Throws what a start would be told before its first migration: that it may write nothing here, that the store is on its way, or
- * another program's. Inside a transaction of the caller's, who takes it back.
+ * Throws what a start would report before its first migration: that it may not write here, that the store
+ * is being moved, or that it is another program's. Call inside a transaction, which the caller rolls back.
  */
 export async function assertMigrates(client: ClientBase): Promise<void> {
   const applied = await appliedOrNone(client);

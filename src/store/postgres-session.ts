@@ -1,7 +1,7 @@
-// What a connection keeps for as long as it is open: time limits, durability, a lock of its own. It is set by a statement, not
-// as it connects: a pooler in session mode passes statements on, and knows few options. One in transaction mode lends the
-// server's connections to others between two transactions; nothing of that would hold, so no gateway starts behind it
-// (docs/decisions/0055-a-session-of-its-own.md).
+// What a connection keeps for as long as it is open: time limits, durability, locks. It is set by a
+// statement, not when connecting: a pooler in session mode passes statements on, but knows few options.
+// One in transaction mode lends the server's connections to others between two transactions, which
+// would lose all of that, so no gateway starts behind it (docs/decisions/0055-a-session-of-its-own.md).
 import type { ClientBase, PoolConfig } from "pg";
 import { randomBase62 } from "../lib/id.ts";
 import { StoreFailure } from "./store-failure.ts";
@@ -10,8 +10,8 @@ import { StoreFailure } from "./store-failure.ts";
 export type SessionSettings = Readonly<Record<string, string>>;
 
 /**
- * What every connection of ours depends on, whatever the server, the database or the role say of it: how values are written that
- * are read here, whether a commit is waited for, and whether one that no standby has confirmed is told of.
+ * Settings that every connection depends on, whatever the server, the database or the role say: the output format
+ * of values, whether a commit is waited for, and whether a commit without confirmation by a standby is reported.
  */
 const OURS: SessionSettings = {
   DateStyle: "ISO, MDY",
@@ -29,7 +29,7 @@ const OURS: SessionSettings = {
   idle_session_timeout: "0",
 };
 
-/** Sets them, and what all connections keep, for as long as the connection is open. */
+/** Applies these settings and those that all connections keep, for as long as the connection is open. */
 export async function keepSettings(client: ClientBase, settings: SessionSettings): Promise<void> {
   const entries = Object.entries({ ...OURS, ...settings });
   const setting = entries.map((_, at) => `set_config($${at * 2 + 1}, $${at * 2 + 2}, false)`);
@@ -38,21 +38,21 @@ export async function keepSettings(client: ClientBase, settings: SessionSettings
 
 type OnConnect = NonNullable<PoolConfig["onConnect"]>;
 
-/** For each connection of a pool; the pool waits for it before anybody gets the connection, whatever its types say. */
+/** For each connection of a pool. The pool waits for it before handing out the connection, whatever its types say. */
 export function keepingSettings(settings: SessionSettings): OnConnect {
   const keep: (client: ClientBase) => unknown = (client) => keepSettings(client, settings);
   return keep as OnConnect;
 }
 
-/** A word that a session writes to itself; it means nothing to the server. */
+/** A setting that a session writes for itself; it means nothing to the server. */
 const MARK = "tollgate.session";
-/** A pooler without a connection to lend would have a start wait for minutes. */
+/** A pooler without a connection to lend would delay a start for minutes. */
 const MARKED = { query_timeout: 5_000 };
 
 /**
- * Throws `StoreFailure` unless each of the two connections has the server's session for itself. Each writes its own mark
- * into its session; a connection that is lent anew for each transaction finds another one there, or none, in whatever
- * order it is lent.
+ * Throws `StoreFailure` unless each of the two connections has the server's session for itself. Each
+ * writes its own mark into its session; a connection that is lent separately for each transaction
+ * finds another mark there, or none, in whatever order it is lent.
  */
 export async function assertOwnSessions(one: ClientBase, other: ClientBase): Promise<void> {
   const mark = async (client: ClientBase): Promise<() => Promise<boolean>> => {
@@ -67,7 +67,7 @@ export async function assertOwnSessions(one: ClientBase, other: ClientBase): Pro
     };
   };
   const [foundByOne, foundByOther] = [await mark(one), await mark(other)];
-  // The one that wrote last reads first: in turns it is given what the other one had.
+  // The one that wrote last reads first: taking turns, it gets the session that the other one had.
   if (!(await foundByOther()) || !(await foundByOne()))
     throw new StoreFailure(
       "pooled",

@@ -1,5 +1,5 @@
-// The SQL port on PostgreSQL: single statements through the pool, lists of them in one transaction. A database that is
-// away is a refusal to those who asked, not a bug.
+// The SQL port on PostgreSQL: single statements through the pool, lists of them in one transaction.
+// While the database is away, callers get a refusal, not a bug.
 import type { ClientBase, Pool } from "pg";
 import { toldAway } from "./postgres-error.ts";
 import { type Query, type Sql, type SqlRow, type SqlValue, type Statement, textIn } from "./sql.ts";
@@ -33,14 +33,14 @@ const told = <T>(asked: Promise<T>): Promise<T> =>
     throw toldAway(error);
   });
 
-/** Runs the query to its end on a connection or the pool; inside whatever transaction the connection is in. */
+/** Runs the query to its end on a connection or the pool, inside the connection's transaction if there is one. */
 export async function runOnPostgres<T>(on: Pick<ClientBase | Pool, "query">, query: Query<T>): Promise<T> {
   let step = query.next();
   while (step.done !== true) step = query.next((await on.query<SqlRow>(sent(step.value))).rows);
   return step.value;
 }
 
-/** The statement as the driver takes it. */
+/** Returns the statement in the driver's form. */
 export const sent = (statement: Statement): { text: string; values: SqlValue[] } => ({
   text: numbered(textIn("postgresql", statement)),
   values: [...statement.values],
@@ -49,7 +49,7 @@ export const sent = (statement: Statement): { text: string; values: SqlValue[] }
 /** Parameters are written `?1` in shared SQL. */
 const numbered = (text: string): string => text.replaceAll(/\?(\d+)/g, "$$$1");
 
-/** How many rows a statement changed. */
+/** Returns how many rows a statement changed. */
 type Run = (statement: Statement) => Promise<number>;
 
 async function inTransaction<T>(pool: Pool, work: (run: Run) => Promise<T>): Promise<T> {
@@ -61,7 +61,7 @@ async function inTransaction<T>(pool: Pool, work: (run: Run) => Promise<T>): Pro
     client.release();
     return result;
   } catch (error) {
-    // A connection whose transaction may still be open is not given to anybody else.
+    // A connection whose transaction may still be open must not be reused.
     client.release(true);
     throw error;
   }

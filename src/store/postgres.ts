@@ -1,5 +1,5 @@
-// Opens the PostgreSQL store that any number of gateways share: migrated once, its data key checked, a number of its own
-// for this process. Sessions carry the time limits of money.md §7; all of them are off by default.
+// Opens the PostgreSQL store, shared by any number of gateways: migrated once, its data key checked, an
+// epoch for this process. Sessions have the time limits of money.md §7; all of them are off by default.
 import pg from "pg";
 import { dataKeyCheck, dataKeyRefusal, opensWith, readDataKey, takeNextDataKey } from "./data-key.ts";
 import { confirmCommits } from "./postgres-confirmed.ts";
@@ -19,15 +19,15 @@ import type { ReadingApart } from "./sql.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 export interface PostgresStore {
-  /** With its password: never printed. */
+  /** Includes the password: never print it. */
   readonly url: string;
   readonly dataDirectory: string;
   readonly dataKey: Uint8Array;
   /** For single statements, and for the operator's short transactions. */
   readonly pool: pg.Pool;
-  /** A connection of one's own whose statements may be sent before the former ones are answered. */
+  /** Opens a separate connection in pipeline mode: statements may be sent before earlier ones are answered. */
   connect(name: string): Promise<pg.Client>;
-  /** A number that no other process has or will have. */
+  /** Returns a number that no other process has or will have. */
   nextEpoch(): Promise<number>;
   close(): Promise<void>;
 }
@@ -35,9 +35,9 @@ export interface PostgresStore {
 const POOL_CONNECTIONS = 6;
 const PAGES_CONNECTIONS = 4;
 const CONNECT_WITHIN_MS = 5_000;
-/** Longer than the server's own limit, so that it is the server that gives up wherever it still can. */
+/** Longer than the server's own limit, so that the server gives up first whenever it can. */
 const ANSWER_WITHIN_MS = 7_000;
-/** A batch that takes this long is one that people wait for: it is given up, and looked up if it was committing. */
+/** Callers wait for a batch that takes this long: it is given up, and looked up if it was committing. */
 const BATCH_ANSWER_WITHIN_MS = 4_000;
 const SESSION = {
   statement_timeout: "5s",
@@ -48,8 +48,8 @@ const SESSION = {
 };
 
 /**
- * Of batches: each statement is planned once per connection, and always by its keys, however small or stale the tables'
- * statistics are. Planning anew costs more than running.
+ * For batches: each statement is planned once per connection, and always by its keys, however small
+ * or stale the tables' statistics are. Planning again costs more than running.
  */
 const BATCH_SESSION = {
   ...SESSION,
@@ -81,11 +81,11 @@ const connectionOf = (url: string, name: string): pg.ClientConfig => ({
 /** A move that passes its own fence. */
 export interface Mover {
   id: string;
-  /** In the transaction that migrates: before anybody else can look. */
+  /** Runs in the transaction that migrates, before anybody else can look. */
   begin(client: pg.ClientBase): Promise<void>;
 }
 
-/** Throws `StoreFailure` when the database cannot be reached, may not be written, or is not one of this program. */
+/** Throws `StoreFailure` if the database cannot be reached, may not be written, or does not belong to this program. */
 export async function openPostgresStore(
   url: string,
   dataDirectory: string,
@@ -115,9 +115,9 @@ export async function openPostgresStore(
 
 function poolOf(url: string, name: string, max: number): pg.Pool {
   const pool = new pg.Pool({ ...connectionOf(url, name), max, onConnect: keepingSettings(SESSION) });
-  // A connection that the server ended while it was idle: the pool makes another when one is needed.
+  // The server ended an idle connection: the pool opens another when one is needed.
   pool.on("error", () => {});
-  // One that is lost while it is in use: its statements fail, which is all that anybody needs to know.
+  // If a connection is lost while in use, its statements fail, which is all that callers need to know.
   pool.on("connect", (client) => {
     client.on("error", () => {});
     confirmCommits(client);
@@ -125,36 +125,36 @@ function poolOf(url: string, name: string, max: number): pg.Pool {
   return pool;
 }
 
-/** For people's pages: whatever they read, changes and requests find their own connections free. Opened as they are needed. */
+/** For people's pages: their reads leave the connections of changes and requests free. Opened as needed. */
 export function postgresReading(url: string): ReadingApart {
   const pool = poolOf(url, "pages", PAGES_CONNECTIONS);
   return { ...postgresSql(pool), stop: () => pool.end() };
 }
 
-/** No statement of a verification takes as long; one that does has lost its database without a word. */
+/** No statement of a verification takes this long; one that does has lost its database silently. */
 const READ_WITHIN_MS = 30 * 60_000;
-/** Of a database or a role that has short limits of its own. */
+/** Overrides short limits of the database or the role. */
 const READING = {
   statement_timeout: String(READ_WITHIN_MS),
   lock_timeout: "0",
   idle_in_transaction_session_timeout: "0",
 };
 
-/** A connection for one long read, without the limits of requests; the caller begins a read-only transaction, and ends it. */
+/** A connection for one long read, without the limits of requests; the caller begins a read-only transaction, and closes it. */
 export const connectReader = (url: string): Promise<pg.Client> => connectLong(url, "audit");
 
-/** The same for one long transaction that writes. */
+/** Opens the same for one long transaction that writes. */
 export const connectLong = (url: string, name: string): Promise<pg.Client> =>
   connected({ ...connectionOf(url, name), query_timeout: READ_WITHIN_MS }, READING);
 
-/** For a first look at what a database is behind; the caller ends it. */
+/** For a first look at what is in front of a database; the caller closes it. */
 export const connectBare = (url: string, name: string): Promise<pg.Client> =>
   connected(connectionOf(url, name), null);
 
-/** `settings` null: nothing is set on it, for it may be lent to others next. */
+/** `settings` null: nothing is set on the connection, because it may be lent to others next. */
 async function connected(config: pg.ClientConfig, settings: SessionSettings | null): Promise<pg.Client> {
   const client = new pg.Client(config);
-  // Without a listener a lost connection would end the process; whoever uses it sees its statements fail.
+  // Without a listener a lost connection would end the process; its user sees its statements fail.
   client.on("error", () => {});
   confirmCommits(client);
   await client.connect();
@@ -163,12 +163,12 @@ async function connected(config: pg.ClientConfig, settings: SessionSettings | nu
     await keepSettings(client, settings);
     return client;
   } catch (error) {
-    await client.end().catch(() => {}); // gone already, most likely
+    await client.end().catch(() => {}); // most likely already gone
     throw error;
   }
 }
 
-/** A connection of a start, proven to keep what is set on it before anything is. Its migrations take what time they need. */
+/** Opens the connection of a start, proven to keep settings before any are made. Its migrations may take as long as they need. */
 async function startingSession(url: string): Promise<pg.Client> {
   const client = await connected({ ...connectionOf(url, "start"), query_timeout: 0 }, null);
   try {
@@ -177,17 +177,17 @@ async function startingSession(url: string): Promise<pg.Client> {
       await assertOwnSessions(client, other);
       await assertTakesEveryText(client);
     } finally {
-      await other.end().catch(() => {}); // gone already, most likely
+      await other.end().catch(() => {}); // most likely already gone
     }
     await keepSettings(client, SESSION);
     return client;
   } catch (error) {
-    await client.end().catch(() => {}); // gone already, most likely
+    await client.end().catch(() => {}); // most likely already gone
     throw error;
   }
 }
 
-/** Schema, data key: by one starting gateway at a time. */
+/** Prepares schema and data key, by one starting gateway at a time. */
 async function prepare(url: string, dataDirectory: string, mover: Mover | null): Promise<Uint8Array> {
   const client = await startingSession(url);
   try {
@@ -202,13 +202,13 @@ async function prepare(url: string, dataDirectory: string, mover: Mover | null):
   }
 }
 
-/** What the database remembers of its key; undefined while it has none. */
+/** Returns the database's check of its key; undefined if it has none yet. */
 async function keyCheckIn(client: pg.ClientBase): Promise<{ data_key_check: Buffer } | undefined> {
   const { rows } = await client.query<{ data_key_check: Buffer }>("SELECT data_key_check FROM store_state");
   return rows[0];
 }
 
-/** Throws what a start would be told of the key in this directory; `client` null: in a database without tables of ours. Changes nothing. */
+/** Throws what a start would report about this directory's key; `client` null: a database without our tables. Changes nothing. */
 export async function assertDataKey(client: pg.ClientBase | null, dataDirectory: string): Promise<void> {
   const known = client === null ? undefined : await keyCheckIn(client);
   const refusal = dataKeyRefusal(dataDirectory, known === undefined ? "fresh" : "existing");

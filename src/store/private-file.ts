@@ -1,5 +1,5 @@
-// Files that only the owner may read: the data directory is 0700, everything in it 0600 (hardening.md S39). Too open
-// modes are tightened; what cannot be tightened refuses the start.
+// Files that only the owner may read: the data directory is 0700, everything in it 0600 (hardening.md
+// S39). Modes that are too open are tightened; if that fails, the start is refused.
 import {
   accessSync,
   chmodSync,
@@ -14,7 +14,7 @@ import { basename, dirname, resolve } from "node:path";
 import { messageOf } from "../domain/error-message.ts";
 import { StoreFailure } from "./store-failure.ts";
 
-/** Creates the directory when it is missing and makes sure that we may write there, and nobody else may enter it. */
+/** Creates the directory if it is missing, and makes sure that we may write there and nobody else may enter it. */
 export function privateDirectory(path: string): void {
   const refusal = directoryRefusal(path);
   if (refusal !== null) throw refusal;
@@ -26,7 +26,7 @@ export function privateDirectory(path: string): void {
   tighten(path, 0o700);
 }
 
-/** Why a start would refuse this data directory; null where it would not. Makes and changes nothing. */
+/** Returns why a start would refuse this data directory; null if it would not. Makes and changes nothing. */
 export function directoryRefusal(path: string): StoreFailure | null {
   const { R_OK, W_OK, X_OK } = constants;
   const there = nearestExisting(path);
@@ -39,7 +39,7 @@ export function directoryRefusal(path: string): StoreFailure | null {
   return there === path ? opennessRefusal(path, 0o700) : null;
 }
 
-/** The path itself, or the nearest folder above it that is there. */
+/** Returns the path itself, or its nearest existing parent. */
 export function nearestExisting(path: string): string {
   let there = resolve(path);
   while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
@@ -52,7 +52,7 @@ const unwritable = (path: string, error: unknown): StoreFailure =>
     `the data directory ${path} cannot be written (${messageOf(error)}); make it writable for this user, or give another one: --data-dir or TOLLGATE_DATA_DIR`,
   );
 
-/** Creates an empty file when it is missing, before anything is written to it, and closes it to others. */
+/** Creates an empty file if it is missing, before anything is written to it, and closes it to others. */
 export function privateFile(path: string): void {
   try {
     if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
@@ -64,7 +64,7 @@ export function privateFile(path: string): void {
   tighten(path, 0o600);
 }
 
-/** Why a start would refuse this file of the data directory; null where it would not, or where it is missing. */
+/** Returns why a start would refuse this file of the data directory; null if it would not, or if the file is missing. */
 export function fileRefusal(path: string): StoreFailure | null {
   if (!existsSync(path)) return null;
   try {
@@ -82,7 +82,7 @@ const unusable = (path: string, error: unknown): StoreFailure =>
     `${path} cannot be read and written (${messageOf(error)}); whatever is in the data directory must be a file of the user who runs the gateway, also what another one left there: chown -R USER ${dirname(path)}`,
   );
 
-/** Opens a database file; what SQLite says of one that it cannot open names neither file nor way out. */
+/** Opens a database file. SQLite's own message for one that it cannot open names neither the file nor a way out. */
 export function openedFrom<T>(path: string, open: () => T): T {
   try {
     return open();
@@ -98,7 +98,7 @@ export function openedFrom<T>(path: string, open: () => T): T {
 /** Other users' rights to a path, as bits of its mode. */
 const OTHERS = 0o077;
 
-/** Of what is open to others and of another user: only its owner may close it. */
+/** The refusal for a path that is open to others and belongs to another user: only its owner may close it. */
 function opennessRefusal(path: string, mode: number): StoreFailure | null {
   const user = process.getuid?.();
   const { mode: found, uid } = statSync(path);

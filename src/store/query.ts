@@ -1,5 +1,5 @@
-// Queries on typed rows, for readers. Kysely only compiles: its text goes through the SQL port, to our own connections, in
-// the SQL that both stores share (`?1` for parameters). Why: docs/decisions/0035-readers-on-typed-rows.md.
+// Queries on typed rows, for readers. Kysely only compiles: its text goes through the SQL port to our own connections,
+// in the SQL that both stores share (`?1` for parameters). Why: docs/decisions/0035-readers-on-typed-rows.md.
 import {
   type Compilable,
   DummyDriver,
@@ -22,7 +22,7 @@ class SharedCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** Where queries begin; it has no connection, and only selects. */
+/** The start of a query; it has no connection, and only selects. */
 export const from = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -32,17 +32,17 @@ export const from = new Kysely<Tables>({
   },
 }) as unknown as ReadonlyKysely<Tables>;
 
-/** All rows of the query. */
+/** Returns all rows of the query. */
 export async function rowsOf<Row>(sql: Sql, query: Compilable<Row>): Promise<Row[]> {
   const { sql: text, parameters } = query.compile();
   return (await sql.rows(text, ...(parameters as SqlValue[]))) as Row[];
 }
 
-/** The first row, or undefined where there is none. */
+/** Returns the first row, or undefined if there is none. */
 export const rowOf = async <Row>(sql: Sql, query: Compilable<Row>): Promise<Row | undefined> =>
   (await rowsOf(sql, query))[0];
 
-/** The row of a query that always has one: of sums and counts. */
+/** Returns the row of a query that always has one, such as sums and counts. */
 export async function theRow<Row>(sql: Sql, query: Compilable<Row>): Promise<Row> {
   const row = await rowOf(sql, query);
   if (row === undefined) throw new Error("a query of sums has no row");
@@ -56,15 +56,15 @@ export const exactTotal = (column: Expression<bigint | null>): RawBuilder<string
     string | null
   >`${fragment.raw(BEFORE)}${column}${fragment.raw(BETWEEN)}${column}${fragment.raw(AFTER)}`;
 
-/** To put groups in the order of their sums: a real number in SQLite, which rounds beyond 2^53, and never too large. */
+/** Orders groups by their sums: a real number in SQLite, which rounds beyond 2^53 but never overflows. */
 export const magnitude = (column: Expression<bigint>): RawBuilder<number> =>
   fragment<number>`sum(${column} * 1.0)`;
 
-/** What a filter adds to a query: nothing where it was not set. */
+/** What a filter adds to a query: nothing if it was not set. */
 export const when = <Value, Made>(value: Value | undefined, make: (value: Value) => Made): Made[] =>
   value === undefined ? [] : [make(value)];
 
-/** A truth, as either store has it. */
+/** A boolean in either store's form. */
 export const isSet = (flag: bigint | boolean): boolean => flag === true || flag === 1n;
-/** A count or a time; beyond 2^53 it is rounded. */
+/** A count or a time; rounded beyond 2^53. */
 export const numberOrNull = (value: bigint | null): number | null => (value === null ? null : Number(value));

@@ -1,5 +1,5 @@
-// A file that is given up when the disk is full, so that settlements of what already runs still fit (money.md §2). While
-// it is missing no new money is held; it is made again as soon as there is room for it and as much again.
+// A file that is given up when the disk is full, so that settlements of running requests still fit (money.md
+// §2). While it is missing no new money is held; it is recreated once there is room for it and as much again.
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -19,14 +19,14 @@ const BALLAST_BYTES = 16 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 
 export interface ReserveFile {
-  /** False after it was given up, until `restore` has made it again. */
+  /** False after it was given up, until `restore` has recreated it. */
   readonly whole: boolean;
   giveUp(): void;
-  /** Makes it again where there is room. Returns whether it is whole. */
+  /** Recreates it if there is room. Returns whether it is whole. */
   restore(): boolean;
 }
 
-/** Throws `StoreFailure` when the disk has no room for it. */
+/** Throws `StoreFailure` if the disk has no room for it. */
 export function openReserveFile(dataDirectory: string): ReserveFile {
   const path = pathIn(dataDirectory);
   let whole = isWhole(path);
@@ -56,19 +56,19 @@ const full = (dataDirectory: string): StoreFailure =>
     `the disk of ${dataDirectory} is full; make at least ${(2 * BALLAST_BYTES) / 1024 / 1024} MiB of room and start again`,
   );
 
-/** Why it would not open there, where the directory is yet to be made, too; null where it would. Makes nothing. */
+/** Returns why it would not open there, even if the directory does not exist yet; null if it would. Makes nothing. */
 export const reserveRefusal = (dataDirectory: string): StoreFailure | null =>
   isWhole(pathIn(dataDirectory)) || roomIn(nearestExisting(dataDirectory)) ? null : full(dataDirectory);
 
-/** Room for the reserve file and as much again: what it gave up just now does not count as room. */
+/** True if there is room for the reserve file and as much again: space that it has just given up does not count. */
 function roomIn(directory: string): boolean {
   const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize >= 2 * BALLAST_BYTES;
 }
 
 /**
- * Written, not only sized: a hole reserves nothing. Neither do zeros where a file system compresses what it keeps, nor once a
- * copy that makes holes of them has passed by (`rsync --sparse`, `tar --sparse`).
+ * Written, not only sized, because a hole reserves nothing. Neither do zeros on a file system that
+ * compresses, or after a copy that turns them into holes (`rsync --sparse`, `tar --sparse`).
  */
 function fill(path: string): boolean {
   const partial = `${path}.partial`;

@@ -1,4 +1,4 @@
-// The log beside an SQLite file: while somebody reads for long, an audit or a backup, it holds all that is written meanwhile.
+// The write-ahead log of an SQLite file: during a long read, an audit or a backup, it holds all that is written meanwhile.
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

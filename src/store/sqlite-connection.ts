@@ -1,5 +1,5 @@
-// Connections to the SQLite file: apart from what opens a store, so that a thread that only reads one loads nothing of
-// its migrations.
+// Connections to the SQLite file, separate from the code that opens a store, so that a thread that
+// only reads does not load its migrations.
 import { constants, Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import { STORE_FILE } from "../domain/data-files.ts";
 import { StoreFailure } from "./store-failure.ts";
 
 const BUSY_TIMEOUT_MS = 5_000;
-/** Of the log, once what it grew to beside a long read (an audit, a backup) stands in the database: the rest goes back to the disk. */
+/** The size that the log is cut back to after a long read (an audit, a backup) made it grow, once it is in the database. */
 export const LOG_KEPT_BYTES = 16 * 1024 * 1024;
 
-/** Of the one file that holds the store. */
+/** The path of the one file that holds the store. */
 export const databasePath = (dataDirectory: string): string => join(dataDirectory, STORE_FILE);
 
-/** One that writes and reads; the caller closes it. Throws `StoreFailure` when SQLite does not take a setting. */
+/** Opens a connection that writes and reads; the caller closes it. Throws `StoreFailure` if SQLite does not take a setting. */
 export function connectSqlite(path: string): Database {
   const database = new Database(path, { readwrite: true, create: true, safeIntegers: true, strict: true });
   database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
@@ -23,7 +23,7 @@ export function connectSqlite(path: string): Database {
   database.run("PRAGMA foreign_keys = ON");
   database.run("PRAGMA cache_size = -8192");
   database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`);
-  // Two of the defaults are off, and a build may ignore a pragma without a word: trust only what reads back.
+  // Two of the settings are off by default, and a build may ignore a pragma silently: trust only what reads back.
   assertPragma(database, "journal_mode", "wal");
   assertPragma(database, "synchronous", 2n);
   assertPragma(database, "foreign_keys", 1n);
@@ -40,14 +40,14 @@ function assertPragma(database: Database, name: string, wanted: string | bigint)
 }
 
 /**
- * Closes a connection and, where it is the last one, takes its log away. By itself `close` leaves both open until the statements that
- * were made on it are collected: a file that is renamed then leaves an empty log under its old name.
+ * Closes a connection and, if it is the last one, removes its log. By default `close` leaves both open until
+ * the statements made on it are collected: a file that is then renamed leaves an empty log under its old name.
  */
 export const closeSqlite = (database: Database): void => database.close(true);
 
-/** Reads of a file without changing it or leaving anything beside it, whether somebody has it open or not. */
+/** Reads a file without changing it or leaving anything beside it, whether or not somebody has it open. */
 export function lookInto<T>(path: string, read: (database: Database) => T): T {
-  // A reader of a store that nobody has open would leave a log of its own beside it.
+  // A normal reader of a store that nobody has open would leave its own log beside it.
   const database = existsSync(`${path}-wal`)
     ? new Database(path, { readonly: true })
     : new Database(
@@ -62,7 +62,7 @@ export function lookInto<T>(path: string, read: (database: Database) => T): T {
   }
 }
 
-/** A connection for long reads beside the writer; the caller closes it. */
+/** Opens a connection for long reads alongside the writer; the caller closes it. */
 export function openReader(dataDirectory: string): Database {
   const reader = connectSqlite(databasePath(dataDirectory));
   reader.run("PRAGMA query_only = ON");

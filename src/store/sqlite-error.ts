@@ -3,14 +3,14 @@ import { SQLiteError } from "bun:sqlite";
 
 const STORE_FAILURES = /^SQLITE_(FULL|IOERR|CORRUPT|NOTADB|READONLY|CANTOPEN|BUSY|NOMEM|PROTOCOL|LOCKED)/;
 
-/** Whether SQLite itself failed, rather than one statement. */
+/** True if SQLite itself failed, rather than one statement. */
 export const isStoreFailure = (error: unknown): boolean =>
   error instanceof SQLiteError && STORE_FAILURES.test(error.code ?? "");
 
-/** Of those: there is no room for what was to be written. */
+/** True for a store failure because there is no room left to write. */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof SQLiteError && error.code === "SQLITE_FULL";
 
-/** Of those: another connection has the file, or its log, for itself. */
+/** True for a store failure because another connection has the file or its log locked. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? "");

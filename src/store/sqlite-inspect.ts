@@ -1,4 +1,4 @@
-// What an embedded store is, without changing it: for `doctor`, beside a gateway that runs or one that does not start.
+// Describes an embedded store without changing it: for `doctor`, alongside a running gateway or one that does not start.
 import type { Database } from "bun:sqlite";
 import { dataKeyRefusal, opensWith } from "./data-key.ts";
 import { lockFilesRefusal } from "./directory-lock.ts";
@@ -11,7 +11,7 @@ import { closedBy, closedRefusal, foreignFileKey, isNewStore } from "./sqlite.ts
 import { databasePath, lookInto } from "./sqlite-connection.ts";
 import { StoreFailure } from "./store-failure.ts";
 
-/** Requests that wait for an operator, `req_… (why)`, the oldest first; none where the store does not know the table. */
+/** Returns requests that wait for an operator, as `req_… (why)`, oldest first; none if the store does not have the table. */
 export const quarantinedIn = (dataDirectory: string): string[] =>
   reading(dataDirectory, (database) => {
     const [known] = database.query("SELECT 1 FROM sqlite_master WHERE name = 'quarantine'").values();
@@ -26,7 +26,7 @@ export const quarantinedIn = (dataDirectory: string): string[] =>
       .map(([said]) => String(said));
   });
 
-/** Organizations whose paid calls are refused, by their ids; none where the store does not know the table. */
+/** Returns organizations whose paid calls are refused, sorted by id; none if the store does not have the table. */
 export const stoppedIn = (dataDirectory: string): string[] =>
   reading(dataDirectory, (database) => {
     const [known] = database
@@ -39,7 +39,7 @@ export const stoppedIn = (dataDirectory: string): string[] =>
       .map(([org]) => String(org));
   });
 
-/** Where the store is on its way to; null where it stays. */
+/** Returns where the store is being moved to; null if it is not. */
 export const movingTo = (dataDirectory: string): string | null =>
   reading(dataDirectory, (database) => {
     const fence = sourceFence(database);
@@ -47,8 +47,8 @@ export const movingTo = (dataDirectory: string): string | null =>
   });
 
 /**
- * Why a start in this directory would be refused, in its words and in the order in which it looks; null where it would not be.
- * Makes and changes nothing. Whether another process has the directory is not asked: `directoryOwner` knows.
+ * Returns why a start in this directory would be refused, with its message and in the order of its checks; null if it would
+ * not be. Makes and changes nothing. Does not check whether another process has the directory: `directoryOwner` does.
  */
 export function openingRefusal(dataDirectory: string): StoreFailure | null {
   const path = databasePath(dataDirectory);
@@ -64,7 +64,7 @@ export function openingRefusal(dataDirectory: string): StoreFailure | null {
   );
 }
 
-/** Of a file that is there: no database, a move's, a newer program's, another key's. */
+/** The refusal for an existing file: not a database, one being moved, a newer program's, or with another key. */
 function contentsRefusal(dataDirectory: string): StoreFailure | null {
   const look = (database: Database): StoreFailure | null => {
     const known = (table: string): boolean =>

@@ -1,12 +1,11 @@
-// The thread that reads for people: a read-only connection of its own, one statement at a time, so that a page over a
-// year of requests never stands between a caller and their answer. A build to one file must name this file as a further
-// entry point.
+// The thread that reads for people: a separate read-only connection, one statement at a time, so that a page over a
+// year of requests never delays a caller's answer. A build into one file must name this file as a further entry point.
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { SqlRow, SqlValue } from "./sql.ts";
 import { openReader } from "./sqlite-connection.ts";
 import { messageOf } from "../domain/error-message.ts";
 
-/** One question to the reading thread, whose answer names the same `id`. */
+/** A question to the reading thread; its answer has the same `id`. */
 export interface ReadQuestion {
   id: number;
   dataDirectory: string;

@@ -1,4 +1,4 @@
-// Reads on a thread of their own: the loop goes on, writes are seen at once, errors are told.
+// Reads on a separate thread: the event loop continues, writes are visible at once, errors are reported.
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

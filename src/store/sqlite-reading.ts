@@ -1,6 +1,5 @@
-// The SQL port with its reads on a thread of their own: SQLite answers synchronously, and on the gateway's thread a long
-// read would stop every request. Whatever changes something stays with the one writer. A read sees all that was committed
-// before it was asked for.
+// The SQL port with reads on a separate thread: SQLite answers synchronously, and on the gateway's thread a long read
+// would stop every request. Changes stay with the one writer. A read sees everything committed before it was requested.
 import { ownThread } from "../lib/program.ts";
 import { Register } from "../lib/roster.ts";
 import type { ReadingApart, Sql, SqlRow, SqlValue } from "./sql.ts";
@@ -13,7 +12,7 @@ interface Waiting {
 
 const READS = /^\s*SELECT\b/i;
 
-/** The thread begins with the first read and is begun anew after it died. */
+/** The thread starts with the first read and is restarted after it dies. */
 export function readingApart(sql: Sql, dataDirectory: string): ReadingApart {
   const waiting = new Register<number, Waiting>();
   let worker: Worker | null = null;

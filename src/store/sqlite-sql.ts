@@ -1,10 +1,10 @@
-// The SQL port on SQLite: the store's one writer, between the ledger's batches. Both are synchronous steps on one
-// thread, so neither ever sees the other's transaction open.
+// The SQL port on SQLite: uses the store's one writer, between the ledger's batches. Both are
+// synchronous steps on one thread, so neither ever sees the other's transaction open.
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { type Query, type Sql, type SqlRow, type Statement, textIn } from "./sql.ts";
 import type { SqliteStore } from "./sqlite.ts";
 
-/** Each call is one synchronous step: nothing of another comes between. */
+/** Each call is one synchronous step that no other call interrupts. */
 export function sqliteSql(store: Pick<SqliteStore, "writer">): Sql {
   return {
     dialect: "sqlite",
@@ -19,7 +19,7 @@ export function sqliteSql(store: Pick<SqliteStore, "writer">): Sql {
   };
 }
 
-/** Runs the query to its end, now; inside whatever transaction the connection is in. */
+/** Runs the query to its end immediately, inside the connection's transaction if there is one. */
 export function runOnSqlite<T>(database: Database, query: Query<T>): T {
   let step = query.next();
   while (step.done !== true) {
@@ -30,7 +30,7 @@ export function runOnSqlite<T>(database: Database, query: Query<T>): T {
   return step.value;
 }
 
-/** How many rows a statement changed. */
+/** Returns how many rows a statement changed. */
 type Run = (statement: Statement) => number;
 
 function inTransaction<T>({ writer }: Pick<SqliteStore, "writer">, work: (run: Run) => T): T {

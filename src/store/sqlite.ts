@@ -1,5 +1,5 @@
 // Opens the data directory's SQLite store: locked to this process, private, durable, migrated, with the boot epoch
-// raised. SQLite alone takes the writes of one connection; readers get their own (money.md §2, `sqlite-connection.ts`).
+// raised. SQLite takes the writes of only one connection; readers get their own (money.md §2, `sqlite-connection.ts`).
 import type { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { type ReserveFile, openReserveFile } from "./reserve-file.ts";
@@ -17,16 +17,19 @@ export interface SqliteStore {
   /** The boot number of this process: rows of a lower epoch have lost their owner. */
   readonly epoch: number;
   readonly dataKey: Uint8Array;
-  /** The one connection that writes. Changes identity in `reopen`. */
+  /** The one connection that writes. `reopen` replaces it. */
   readonly writer: Database;
-  /** Room that is kept for settlements. */
+  /** Disk space kept for settlements. */
   readonly reserve: ReserveFile;
   /** Replaces the writer after an I/O error: a connection that saw one is not trusted. */
   reopen(): Database;
   close(): void;
 }
 
-/** `mover` passes the fence of its own move. Throws `StoreFailure` when the directory is in use or being moved, too open, from a newer program, or without its data key. */
+/**
+ * `mover` passes its own move's fence. Throws `StoreFailure` if the directory is in use, being moved,
+ * too open, of a newer program, or without its data key.
+ */
 export function openSqliteStore(dataDirectory: string, mover: "mover" | null = null): SqliteStore {
   privateDirectory(dataDirectory);
   const lock = lockDirectory(dataDirectory);
@@ -41,7 +44,7 @@ export function openSqliteStore(dataDirectory: string, mover: "mover" | null = n
 /** Where the file is kept after a move. */
 export const movedPath = (dataDirectory: string): string => `${databasePath(dataDirectory)}.moved`;
 
-/** A verified backup on its way into the store's place; no gateway opens anything while it is there. */
+/** A verified backup on its way to replacing the store; no gateway opens anything while it exists. */
 export const restoringPath = (dataDirectory: string): string => `${databasePath(dataDirectory)}.restoring`;
 
 /** Why a directory's store does not open, and the way out. */
@@ -51,14 +54,14 @@ export interface Closed {
   wayOut: string;
 }
 
-/** A directory whose store has gone to PostgreSQL. */
+/** A directory whose store was moved to PostgreSQL. */
 export const movedAway = (dataDirectory: string): Closed => ({
   reason: "moving",
   why: `the store of ${dataDirectory} was moved to PostgreSQL`,
   wayOut: `set DATABASE_URL, or take ${movedPath(dataDirectory)} away to begin an empty one`,
 });
 
-/** What lies in the directory and keeps gateways out; null where nothing does. */
+/** Returns what keeps gateways out of the directory; null if nothing does. */
 export function closedBy(dataDirectory: string): Closed | null {
   if (existsSync(restoringPath(dataDirectory)))
     return {
@@ -72,7 +75,7 @@ export function closedBy(dataDirectory: string): Closed | null {
 export const closedRefusal = ({ reason, why, wayOut }: Closed): StoreFailure =>
   new StoreFailure(reason, `${why}; ${wayOut}`);
 
-/** Nothing is in it yet. */
+/** True if the store is empty or does not exist. */
 export function isNewStore(dataDirectory: string): boolean {
   const path = databasePath(dataDirectory);
   return !existsSync(path) || statSync(path).size === 0;

@@ -1,5 +1,5 @@
-// Why a store refuses to open or to go on. Every message says what to do next; the command line prints it and exits 1
-// (hardening.md S11).
+// Why a store refuses to open or to continue. Every message says what to do next; the command line
+// prints it and exits 1 (hardening.md S11).
 
 export type StoreFailureReason =
   | "locked"
@@ -15,7 +15,7 @@ export type StoreFailureReason =
   | "encoding"
   | "database";
 
-/** `message` is for operators, and whole: it is printed as it stands. */
+/** `message` is for operators and complete: it is printed as it stands. */
 export class StoreFailure extends Error {
   constructor(
     readonly reason: StoreFailureReason,

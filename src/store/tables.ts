@@ -1,8 +1,8 @@
-// The tables of the store as its readers see them, in both databases: `test/store/tables.test.ts` holds this against the
-// migrated schemas, so that a row's type is what the row is. Whole numbers come as bigint from SQLite and PostgreSQL alike.
+// The tables of the store as readers see them, in both databases. `test/store/tables.test.ts` compares this with the
+// migrated schemas, so that a row's type matches the row. Whole numbers come as bigint from SQLite and PostgreSQL alike.
 import type { NanoUsd } from "../domain/money.ts";
 
-/** Columns by what they hold; names are set apart by blanks. */
+/** Columns by kind of content; names are separated by spaces. */
 export interface Columns {
   text?: string;
   textOrNull?: string;
@@ -14,10 +14,10 @@ export interface Columns {
   bytes?: string;
   /** A whole number on SQLite, a boolean on PostgreSQL: read with `isSet`. */
   flag?: string;
-  /** Text of which the schema checks that it is one of these. */
+  /** Text that the schema restricts to these values. */
   oneOf?: Record<string, string>;
   oneOfOrNull?: Record<string, string>;
-  /** Columns that one of the stores does not have. */
+  /** Columns that exist in only one of the stores. */
   only?: { sqlite?: string; postgresql?: string };
 }
 
@@ -109,7 +109,7 @@ export const TABLES = {
     wholeOrNull: "waited_ms last_at prompt_bound prompt_counted output_bound",
     moneyOrNull: "hold",
   },
-  /** Requests of keys that count days; ended ones among them. */
+  /** Requests of keys that count days, including ended ones. */
   key_hold: { text: "org_id key_id request_id" },
   key_month: { text: "org_id key_id month", money: "held spent", whole: "last_admitted_at" },
   ledger_entry: {
@@ -191,7 +191,7 @@ export const TABLES = {
     flag: "disabled",
   },
   schema_migration: { text: "name checksum", whole: "version applied_at" },
-  /** Its paid calls are refused while `since` is there. */
+  /** Paid calls are refused while `since` is set. */
   stopped_organization: {
     text: "org_id violations base",
     textOrNull: "resumed_by resumed_reason",
@@ -212,10 +212,10 @@ export const TABLES = {
   },
 } as const satisfies Record<string, Columns>;
 
-/** What a column may hold. */
+/** The kinds of column content. */
 export type Kind = Exclude<keyof Columns, "only">;
 
-/** The kind of a column. Throws for one that the table does not have. */
+/** Returns the kind of a column. Throws if the table does not have it. */
 export function kindOf(table: keyof typeof TABLES, column: string): Kind {
   const columns: Columns = TABLES[table];
   for (const [kind, listed] of Object.entries(columns) as [keyof Columns, string | object][]) {
@@ -225,7 +225,7 @@ export function kindOf(table: keyof typeof TABLES, column: string): Kind {
   throw new Error(`${table} has no column ${column}`);
 }
 
-/** The words of a list that is set apart by blanks. */
+/** The words of a space-separated list. */
 export type Names<Text, Found = never> = Text extends `${infer Head} ${infer Rest}`
   ? Names<Rest, Found | Head>
   : Found | Text;

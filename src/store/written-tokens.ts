@@ -1,5 +1,5 @@
-// Tokens that a request wrote to a cache, of its classes as they are kept (`printClasses`): for sums over requests. Classes that
-// are damaged fail no sum; their request is a violation of I8.
+// SQL for the tokens that a request wrote to a cache, from its stored classes (`printClasses`): for
+// sums over requests. Damaged classes do not fail a sum; their request is a violation of I8.
 import type { SqlDialect } from "./sql.ts";
 
 export const WRITTEN_TOKENS: Readonly<Record<SqlDialect, string>> = {

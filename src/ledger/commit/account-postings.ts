@@ -1,10 +1,10 @@
-// One organization's accounts during one batch. Moves change the running balance at once; moves of one kind become one
-// entry when the postings close, numbered and chained (money.md §5). Performance.md §1 asks for few rows: this is where.
+// One organization's accounts during one batch. Moves change the running balance at once. When the postings close, moves
+// of one kind become one entry, numbered and chained (money.md §5); this keeps rows few, as performance.md §1 asks.
 import { addUsd, minUsd, type NanoUsd, subUsd } from "../../domain/money.ts";
 import { entryHash } from "../entry-hash.ts";
 import type { Account, BalanceRow, EntryKind, EntryRow } from "../rows.ts";
 
-/** Which account pays which, by kind. */
+/** The account debited and the account credited, by kind. */
 export const MOVES: Record<EntryKind, { debit: Account; credit: Account }> = {
   hold: { debit: "available", credit: "held" },
   charge: { debit: "held", credit: "revenue" },
@@ -27,16 +27,16 @@ interface Move {
   reference: string | null;
 }
 
-/** The moves of one organization in one batch: the balance follows each at once, entries are made at the end. */
+/** The moves of one organization in one batch. The balance follows each move at once; entries are made at the end. */
 export class AccountPostings {
   private readonly moves: Move[] = [];
   private readonly merged = new Map<EntryKind, Move>();
-  /** There is something to write beside moves. */
+  /** True if there is something to write besides moves. */
   private marked = false;
-  /** As it was loaded, then as each entry leaves it. */
+  /** The balance as it was loaded, then as each entry leaves it. */
   private readonly running: { available: NanoUsd; held: NanoUsd };
 
-  /** `balance` belongs to these postings from now on. */
+  /** Takes ownership of `balance`. */
   constructor(
     readonly balance: BalanceRow,
     readonly txn: number,
@@ -60,26 +60,26 @@ export class AccountPostings {
     this.moves.push(first);
   }
 
-  /** Moves an amount of a top-up or a reversal: an entry of its own, with its reference. */
+  /** Moves an amount of a top-up or a reversal, as an entry of its own with its reference. */
   moveReferenced(kind: EntryKind, amount: NanoUsd, reference: string | null): void {
     if (amount === 0n) return;
     applyMove(this.balance, kind, amount);
     this.moves.push({ kind, amount, requests: 0, reference });
   }
 
-  /** What is available pays what is owed, whenever something comes in or comes back. */
+  /** Pays debt from the available balance; called whenever something comes in or comes back. */
   payDebt(reference: string | null): void {
     this.moveReferenced("debt_paid", minUsd(this.balance.debt, this.balance.available), reference);
   }
 
-  /** From now on whoever loads this organization looks for rate limits, too. */
+  /** From now on, loading this organization also loads its rate limits. */
   markLimited(): void {
     if (this.balance.limited === 1) return;
     this.balance.limited = 1;
     this.marked = true;
   }
 
-  /** The organization's newest stamp moves on, though nothing may be held: whatever ends a right later is not stamped before it. */
+  /** Advances the newest stamp even if nothing is held: whatever ends a right later is not stamped before it. */
   markAdmitted(): void {
     this.marked = true;
   }
@@ -88,10 +88,10 @@ export class AccountPostings {
     return this.moves.length > 0 || this.marked;
   }
 
-  /** The entries of this batch; version, chain head and stamp of the balance move on. */
+  /** Returns the entries of this batch and advances the balance's version, chain head and stamp. */
   close(): EntryRow[] {
     const entries: EntryRow[] = [];
-    // What holds lowered in between gave back is there before the holds that it made room for.
+    // Amounts returned by lowered holds come before the holds that they made room for.
     for (const move of this.moves) if (move.kind !== "hold") entries.push(this.entryOf(move));
     for (const move of this.moves) if (move.kind === "hold") entries.push(this.entryOf(move));
     if (this.touched) this.balance.stampedAtMs = this.atMs;
@@ -122,7 +122,7 @@ export class AccountPostings {
       reference,
       atMs: this.atMs,
       prevHash: balance.headHash,
-      hash: balance.headHash, // until the next line
+      hash: balance.headHash, // set on the next line
     };
     entry.hash = entryHash(entry);
     balance.headHash = entry.hash;
@@ -134,7 +134,7 @@ function applyMove(balance: BalanceRow, kind: EntryKind, amount: NanoUsd): void 
   const { debit, credit } = MOVES[kind];
   if (debit === "available" || debit === "held") balance[debit] = subUsd(balance[debit], amount);
   if (credit === "available" || credit === "held") balance[credit] = addUsd(balance[credit], amount);
-  // Debt is what the organization owes: paying it makes it smaller.
+  // Debt is what the organization owes: paying it reduces it.
   if (credit === "debt") balance.debt = subUsd(balance.debt, amount);
   if (debit === "debt") balance.debt = addUsd(balance.debt, amount);
   if (kind === "charge") balance.spent = addUsd(balance.spent, amount);

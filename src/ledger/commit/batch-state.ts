@@ -1,5 +1,5 @@
-// The batch on the drawing board: loaded rows, the postings of each organization, and the changes so far. Later
-// operations of a batch see what earlier ones decided; nothing here knows a store or a clock (money.md §7).
+// The state of a batch while it is decided: loaded rows, the postings of each organization, and the changes so far.
+// Later operations of a batch see what earlier ones decided. Nothing here knows a store or a clock (money.md §7).
 import type { RateDefaults, RatePlace } from "../../domain/rate-limits.ts";
 import { utcMonth } from "../../lib/clock.ts";
 import { ZERO_USD } from "../../domain/money.ts";
@@ -16,30 +16,30 @@ import {
 } from "../rows.ts";
 import { stampOf } from "../stamp.ts";
 
-/** What a batch is decided by beside its rows: the same for every operation in it. Retention in milliseconds and bytes. */
+/** What decides a batch besides its rows; the same for every operation in it. Retention is in milliseconds and bytes. */
 export interface BatchContext {
   /** The wall clock, read once after the write lock was taken. */
   nowMs: number;
-  /** Unique and rising per transaction; entries and requests name it. */
+  /** Unique and increasing per transaction; entries and requests refer to it. */
   txn: number;
-  /** The number that requests are admitted under; null where this process may own none now. */
+  /** The epoch that requests are admitted under; null if this process may not own any now. */
   epoch: number | null;
-  /** Both counted from the end of the request. */
+  /** Both times count from the end of the request. */
   retention: { answerMs: number; claimMs: number; answerBytes: number };
   rateDefaults: RateDefaults;
-  /** Whether its paid calls are refused, because its books do not add up: a look in memory. */
+  /** True if the organization's paid calls are refused because its books do not add up: a lookup in memory. */
   isStopped(this: void, organizationId: string): boolean;
 }
 
-/** One batch under decision, made anew for each; `close` ends it. */
+/** One batch being decided. Each batch gets a new one; `close` ends it. */
 export class BatchState {
   readonly changes: Changes = noChanges();
-  /** What a request of a place counts for when it comes: the same rows for all of its requests in this batch. */
+  /** The limits that a new request of a place counts towards: the same rows for all of its requests in this batch. */
   readonly limitedComing = new ByPlace<readonly Limited[]>();
-  /** As it ends: the rows that there are. */
+  /** The limits that an ending request of a place counts towards: only rows that exist. */
   readonly limitedEnding = new ByPlace<readonly Limited[]>();
   private readonly postings = new Map<string, AccountPostings>();
-  /** Neighbours are often of one key: what was found last is compared before an id is made. */
+  /** Consecutive operations are often of one key, so the last row found is compared before an id is built. */
   private lastMonth: KeyMonthRow | null = null;
   private lastUsage: HourUsage | null = null;
 
@@ -48,7 +48,7 @@ export class BatchState {
     readonly context: BatchContext,
   ) {}
 
-  /** The organization's postings, or null when there is no such organization. */
+  /** Returns the organization's postings, or null if there is no such organization. */
   postingsOf(organizationId: string): AccountPostings | null {
     const open = this.postings.get(organizationId);
     if (open !== undefined) return open;
@@ -60,7 +60,7 @@ export class BatchState {
     return postings;
   }
 
-  /** A key's row of the month of `atMs`; a new month begins at zero by having no row. */
+  /** Returns a key's row for the month of `atMs`. A month without a row starts at zero. */
   keyMonth(organizationId: string, keyId: string, atMs: number): KeyMonthRow {
     return this.keyMonthNamed(organizationId, keyId, utcMonth(atMs));
   }
@@ -78,7 +78,7 @@ export class BatchState {
     return row;
   }
 
-  /** What this batch adds to an hour's usage. */
+  /** Returns what this batch adds to an hour's usage. */
   usageOf({ organizationId, keyId, model }: RatePlace, hour: number): HourUsage {
     const last = this.lastUsage;
     if (
@@ -99,7 +99,7 @@ export class BatchState {
     return row;
   }
 
-  /** Closes all postings; the changes are complete. */
+  /** Closes all postings, which completes the changes. */
   close(): Changes {
     for (const postings of this.postings.values()) {
       if (!postings.touched) continue;

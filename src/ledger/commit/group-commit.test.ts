@@ -1,4 +1,4 @@
-// The end of a group commit: nobody waits beyond it, and it leaves no connection behind, whatever its store was doing then.
+// The shutdown of a group commit: no caller waits beyond it, and it leaves no connection open, whatever its store was doing.
 import { expect, test } from "bun:test";
 import { Refusal } from "../../domain/refusals.ts";
 import { jobsOnStderr } from "../../lib/jobs.ts";
@@ -56,7 +56,7 @@ const until = async (holds: () => boolean): Promise<void> => {
   expect(holds()).toBe(true);
 };
 
-/** What a caller is told; "waits" for one that hears nothing. */
+/** Returns what a caller is told; "waits" if it has not been answered. */
 const toldTo = (caller: Promise<unknown>): Promise<unknown> =>
   Promise.race([
     caller.catch((error: unknown) => (error instanceof Refusal ? error.code : error)),

@@ -1,6 +1,6 @@
-// Group commit on one connection to a store: what waits when a transaction ends forms the next one, a lone operation waits
-// for no timer. Conflicts run again, an operation that the store refuses fails alone, settlements outlive a store that is
-// away or full, everything else is refused at once; a commit whose outcome is unknown is looked up (money.md §7).
+// Group commit on one connection to a store. What waits when a transaction ends forms the next one; a lone operation
+// waits for no timer. Conflicts are retried, an operation that the store refuses fails alone, settlements survive a store
+// that is away or full, everything else is refused at once. A commit with an unknown outcome is looked up (money.md §7).
 import { overloaded } from "../../domain/overloaded.ts";
 import type { Jobs } from "../../lib/jobs.ts";
 import { messageOf } from "../../domain/error-message.ts";
@@ -10,27 +10,27 @@ import { RankedQueue } from "./ranked-queue.ts";
 import { type Committed, UnknownCommit } from "./unknown-commit.ts";
 import type { Writer } from "./writer.ts";
 
-/** What it is told of the store and of its operations. */
+/** What the group commit needs to know about the store and its operations. */
 export interface GroupCommitPorts<Operation, Outcome> {
-  /** A connection that takes writes; throws while there is none. `lost` is called when it ends by itself. */
+  /** Opens a connection that takes writes; throws if there is none. `lost` is called when the connection ends by itself. */
   open(lost: () => void): Promise<Writer<Operation, Outcome>>;
-  /** `conflict`: run it again. `operation`: one of the batch was refused, the store is well. `store`: it is not. */
+  /** `conflict`: retry. `operation`: one operation of the batch was refused and the store is fine. `store`: the store is not. */
   errorKind(error: unknown): "conflict" | "operation" | "store";
-  /** The store itself answered with this error, and would answer the same again at once: it is full, or read-only. */
+  /** True if the store itself returned this error and would return it again at once: it is full, or read-only. */
   wasRefused(error: unknown): boolean;
-  /** The store ended the connection within a batch of which nothing was committed: another connection takes it at once. */
+  /** True if the store closed the connection and the batch was not committed: another connection takes it at once. */
   wasCutIdle(error: unknown): boolean;
-  /** 0 is decided first; equal ranks keep the order of arrival. */
+  /** Rank 0 is decided first; equal ranks keep their order of arrival. */
   rank(operation: Operation): 0 | 1 | 2;
-  /** True for what must not be lost: it is tried again until the store takes it. */
+  /** True for operations that must not be lost: they are retried until the store takes them. */
   outlives(operation: Operation): boolean;
-  /** What must not be lost and waits for the store: kept elsewhere until it is taken. */
+  /** A second place for operations that must not be lost, until the store takes them. */
   spool: { keep(operations: readonly Operation[]): void; taken(operation: Operation): void };
-  /** This happened though its caller was refused: it must be taken back. */
+  /** Takes back an operation that happened although its caller was refused. */
   takeBack(operation: Operation): void;
   pulse: Pick<Pulse, "committed">;
   jobs: Jobs;
-  /** Waiting operations above which new ones are refused. */
+  /** The number of waiting operations above which new ones are refused. */
   queue: number;
 }
 
@@ -38,44 +38,44 @@ interface Waiting<Operation, Outcome> {
   operation: Operation;
   resolve(outcome: Outcome): void;
   reject(error: unknown): void;
-  /** Its caller was refused while its outcome was unknown. */
+  /** True if its caller was refused while its outcome was unknown. */
   refused: boolean;
-  /** It was in a batch that was cut; a second time it is refused. */
+  /** True if it was in a batch that was cut; the second time it is refused. */
   cut: boolean;
-  /** Since when it waits; monotonic milliseconds. */
+  /** When it started to wait; monotonic milliseconds. */
   sinceMs: number;
 }
 
-/** A transaction whose outcome is not known yet. */
+/** A transaction with an outcome that is not known yet. */
 interface Unknown<Operation, Outcome> {
   batch: Waiting<Operation, Outcome>[];
   about: UnknownCommit<Outcome>;
 }
 
-/** What a batch has met so far. */
+/** The conflicts that a batch has met so far. */
 interface Conflicts {
   met: number;
-  /** Of the batch's first try. */
+  /** When the batch was first tried. */
   sinceMs: number;
 }
 
 const OPERATIONS_PER_BATCH = 256;
 const CONFLICTS_AT_MOST = 8;
-/** One that meets a lock which somebody keeps waits for the server's limit each time: soon there is none to win. */
+/** A batch that meets a long-held lock waits for the server's limit on every try, so it soon stops retrying. */
 const CONFLICTS_WITHIN_MS = 3_000;
 const REOPEN_FIRST_MS = 50;
 const REOPEN_AT_MOST_MS = 2_000;
-/** Nobody waits longer for the outcome of an unknown commit. */
+/** The longest that a caller waits for the outcome of an unknown commit. */
 const UNKNOWN_AT_MOST_MS = 3_000;
 
-/** The batches of one connection at a time; opened again for as long as the store is away. */
+/** Commits one batch at a time on one connection and reopens the connection for as long as the store is away. */
 export class GroupCommit<Operation, Outcome> {
   private readonly queue: RankedQueue<Waiting<Operation, Outcome>>;
   private writer: Writer<Operation, Outcome> | null = null;
   private running = false;
-  /** The store takes nothing, or only what must not be lost. */
+  /** True while the store takes nothing, or only what must not be lost. */
   private away = false;
-  /** The store answers, and its last answer to a batch was that it takes none. */
+  /** True while the store responds but refused the last batch. */
   private refusing = false;
   private closed = false;
   private reopenInMs = REOPEN_FIRST_MS;
@@ -88,22 +88,22 @@ export class GroupCommit<Operation, Outcome> {
     this.atEnd = ports.jobs.guarded("ledger_commit", () => this.run());
   }
 
-  /** False while the store takes no writes from here. */
+  /** False while the store takes no writes from this process. */
   get ready(): boolean {
     return !this.away && !this.closed;
   }
 
-  /** What the store was lost with; null while it is there. */
+  /** The error that the store was lost with; null while it is available. */
   get trouble(): string | null {
     return this.away ? messageOf(this.failure) : null;
   }
 
-  /** Connects, so that the first request need not, and so that a lost store is noticed before it. */
+  /** Connects, so that the first request need not and a lost store is noticed before it. */
   async open(): Promise<void> {
     if ((await this.opened()) === null) this.start();
   }
 
-  /** Resolves when the operation is durable. Rejects with `overloaded` when it cannot be taken now. */
+  /** Resolves when the operation is durable. Rejects with `overloaded` if it cannot be taken now. */
   submit(operation: Operation): Promise<Outcome> {
     const lasting = this.ports.outlives(operation);
     if (this.closed || (!lasting && (this.away || this.waiting >= this.ports.queue)))
@@ -117,7 +117,7 @@ export class GroupCommit<Operation, Outcome> {
     return promise;
   }
 
-  /** Commits what waits, unless the store is away; then takes nothing more. What it did not take by then is rejected. */
+  /** Commits what waits, unless the store is away, then takes nothing more. Rejects whatever was not committed by then. */
   async close(): Promise<void> {
     while ((this.waiting > 0 || this.running) && !this.away)
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -126,7 +126,7 @@ export class GroupCommit<Operation, Outcome> {
     await this.writer?.close();
   }
 
-  /** Nobody waits beyond the end, not for an unknown commit either: what is open is ended by the next process. */
+  /** No caller waits past the end, even for an unknown commit: the next process ends what is open. */
   private rejectAll(): void {
     const unknown = this.unknown?.batch ?? [];
     this.unknown = null;
@@ -134,19 +134,19 @@ export class GroupCommit<Operation, Outcome> {
       waiting.reject(overloaded());
   }
 
-  /** How many operations wait for a batch. */
+  /** The number of operations waiting for a batch. */
   get waiting(): number {
     return this.queue.length;
   }
 
-  /** Runs at the end of this turn: whatever its requests submit joins the batch. */
+  /** Runs at the end of this turn, so that everything submitted by its requests joins the batch. */
   private start(): void {
     if (this.running) return;
     this.running = true;
     atEndOfTurn(this.atEnd);
   }
 
-  /** One batch, or one try to get the store back. */
+  /** Runs one batch, or one attempt to reopen the store. */
   private async run(): Promise<void> {
     try {
       const writer = this.writer ?? (await this.opened());
@@ -177,7 +177,7 @@ export class GroupCommit<Operation, Outcome> {
     }
   }
 
-  /** Rank by rank: what was settled goes on, as far as its answer, before what was admitted is told. */
+  /** Reports outcomes rank by rank: settled requests continue, up to sending their answer, before admissions are reported. */
   private tell(batch: readonly Waiting<Operation, Outcome>[], outcomes: readonly Committed<Outcome>[]): void {
     let index = 0;
     let told: number | null = null;
@@ -216,15 +216,15 @@ export class GroupCommit<Operation, Outcome> {
     await this.halve(writer, batch, error);
   }
 
-  /** This process was held, the store is well: the batch runs again, once, on the next connection, or is refused without one. */
+  /** This process was suspended, the store is fine: the batch runs once more on the next connection, or is refused. */
   private leave(writer: Writer<Operation, Outcome>, batch: Waiting<Operation, Outcome>[]): void {
-    writer.close().catch(() => {}); // gone already
+    writer.close().catch(() => {}); // already gone
     this.writer = null;
     for (const waiting of batch) waiting.cut = true;
     this.putBack(batch);
   }
 
-  /** Halves a batch that one of its operations spoiled, until that one stands alone. */
+  /** Halves a batch that one of its operations spoiled, until that operation is alone. */
   private async halve(
     writer: Writer<Operation, Outcome>,
     batch: Waiting<Operation, Outcome>[],
@@ -237,12 +237,12 @@ export class GroupCommit<Operation, Outcome> {
     }
     const middle = batch.length >> 1;
     await this.commit(writer, batch.slice(0, middle));
-    // The first half may have lost the connection: then the second waits for the next one.
+    // The first half may have lost the connection; the second then waits for the next one.
     if (this.writer === writer) await this.commit(writer, batch.slice(middle));
     else this.putBack(batch.slice(middle));
   }
 
-  /** What the store itself refused it would refuse again at once, over and over. */
+  /** Waits, because the store would refuse the same thing again at once, over and over. */
   private async waitIfRefused(error: unknown): Promise<void> {
     if (!this.ports.wasRefused(error)) return;
     this.refusing = true;
@@ -256,13 +256,13 @@ export class GroupCommit<Operation, Outcome> {
     setTimeout(giveUp, UNKNOWN_AT_MOST_MS).unref();
   }
 
-  /** The store is away: `batch` was rolled back. What must not be lost waits, the rest is refused. */
+  /** The store is away and `batch` was rolled back. What must not be lost waits, the rest is refused. */
   private lost(error: unknown, batch: Waiting<Operation, Outcome>[]): void {
     const { spool } = this.ports;
     const outlives = (operation: Operation): boolean => this.ports.outlives(operation);
     this.failure = error;
     this.away = true;
-    this.writer?.close().catch(() => {}); // gone already, most likely
+    this.writer?.close().catch(() => {}); // most likely already gone
     this.writer = null;
     const all = [...batch, ...this.queue.take(Number.MAX_SAFE_INTEGER)];
     this.refuse(all.filter(({ operation }) => !outlives(operation)));
@@ -271,7 +271,7 @@ export class GroupCommit<Operation, Outcome> {
     spool.keep(lasting.map(({ operation }) => operation));
   }
 
-  /** Still not known: those who cannot wait are refused; what did happen is taken back when it is known. */
+  /** If the outcome is still unknown, refuses what need not be kept. What did happen is taken back once that is known. */
   private giveUpOn(about: UnknownCommit<Outcome>): void {
     if (this.unknown?.about !== about) return;
     this.refuse(this.unknown.batch.filter(({ operation }) => !this.ports.outlives(operation)));
@@ -299,11 +299,11 @@ export class GroupCommit<Operation, Outcome> {
         return null;
       }
       this.writer = writer;
-      // A store that refused is believed again when it has taken what waits; without that, the next request finds out.
+      // A store that refused is trusted again once it has taken what waits; if nothing waits, the next request finds out.
       if (!this.refusing || this.waiting === 0) this.tookSomething(writer);
     } catch (error) {
       await writer?.close().catch(() => {});
-      this.lost(error, []); // tried again until it works
+      this.lost(error, []); // retried until it works
     }
     return this.writer;
   }
@@ -314,7 +314,7 @@ export class GroupCommit<Operation, Outcome> {
     if (!this.away) this.reopenInMs = REOPEN_FIRST_MS;
   }
 
-  /** Lost while nothing was under way: better to find out now than with the next request. */
+  /** The connection was lost while idle: it is better to find out now than with the next request. */
   private ended(writer: Writer<Operation, Outcome> | null): void {
     if (this.closed || this.running || writer === null || this.writer !== writer) return;
     this.lost(new Error("the database closed the connection"), []);

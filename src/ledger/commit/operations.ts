@@ -1,9 +1,9 @@
-// What goes through the one writer, so that there is one order of everything: money operations, and the operator's
-// changes to keys, limits, entitlements and routes (money.md §7, §10).
+// What goes through the single writer, so that everything has one order: money operations, and the
+// operator's changes to keys, limits, entitlements and routes (money.md §7, §10).
 import type { MoneyOperation, MoneyOutcome } from "../decide/decide.ts";
 import type { Work } from "../ledger.ts";
 
-/** A change outside the money path: runs inside the batch's transaction, before the batch is decided. */
+/** A change outside the money path. It runs inside the batch's transaction, before the batch is decided. */
 interface ChangeOperation {
   kind: "change";
   work: Work<unknown>;
@@ -12,12 +12,12 @@ interface ChangeOperation {
 export type Operation = MoneyOperation | ChangeOperation;
 export type Outcome = MoneyOutcome | Changed;
 
-/** What a change gave back: told apart from what money operations come to by what it is. */
+/** The result of a change. A class, so that it can be distinguished from the outcomes of money operations. */
 export class Changed {
   constructor(readonly value: unknown) {}
 }
 
-/** Settlements and voids first, then what brings money in, takes it back, changes the rules or notes progress, then admissions. */
+/** Settlements and voids first, then money in or back, changes of the rules and progress, then admissions. */
 export function decisionRank(operation: Operation): 0 | 1 | 2 {
   switch (operation.kind) {
     case "settle":
@@ -34,10 +34,10 @@ export function decisionRank(operation: Operation): 0 | 1 | 2 {
   }
 }
 
-/** A hold that was not resolved stays for ever, so its resolution is tried for ever. */
+/** A hold that is not resolved stays forever, so its resolution is retried forever. */
 export const survives = ({ kind }: Operation): boolean => kind === "settle" || kind === "void";
 
-/** Whose it is: on PostgreSQL all operations of an organization go through one connection of the process. */
+/** Returns the operation's organization: on PostgreSQL all operations of one go through one connection of the process. */
 export function organizationOf(operation: MoneyOperation): string {
   switch (operation.kind) {
     case "settle":

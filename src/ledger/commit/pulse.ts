@@ -1,30 +1,30 @@
-// How fast the store has been lately: what the last commits took and carried. A ring that is written once per commit, and
-// sorted only when somebody looks.
+// Recent speed of the store: how long the last commits took and how many operations they carried. A
+// ring that is written once per commit and sorted only when it is read.
 import { Histogram } from "../../lib/histogram.ts";
 
 const KEPT = 1_024;
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const OPERATIONS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/** Figures of the last commits are null before the first one; durations are milliseconds, those of `since` seconds. */
+/** Figures of the last commits are null before the first one. Durations are in milliseconds, those of `since` in seconds. */
 export interface LedgerPulse {
-  /** Operations that wait for a commit right now. */
+  /** The number of operations waiting for a commit right now. */
   waiting: number;
-  /** How many of the last commits the figures are of. */
+  /** The number of recent commits that the figures cover. */
   commits: number;
   operationsPerCommit: { mean: number; most: number } | null;
   commitMs: { p50: number; p99: number } | null;
   /** When the ledger's upkeep last ended. */
   sweptAtMs: number | null;
-  /** Requests in quarantine, as of then. */
+  /** The number of requests in quarantine at that time. */
   quarantined: number;
-  /** Organizations whose paid calls are refused because their books do not add up, as of then. */
+  /** The number of organizations whose paid calls are refused because their books do not add up, at that time. */
   stopped: number;
-  /** Of all commits since the start: seconds that they took, operations that they carried, seconds that their first one waited. */
+  /** Over all commits since the start: seconds each took, operations each carried, seconds that its first operation waited. */
   since: { took: Histogram; carried: Histogram; waited: Histogram };
 }
 
-/** Figures of the last 1,024 commits of this process; durations in milliseconds. */
+/** Figures of the last 1,024 commits of this process; durations are in milliseconds. */
 export class Pulse {
   private readonly since: LedgerPulse["since"] = {
     took: new Histogram(SECONDS),
@@ -38,7 +38,7 @@ export class Pulse {
   private quarantined = 0;
   private stopped = 0;
 
-  /** `waitedMs`: how long the first of them had waited for it. */
+  /** `waitedMs` is how long the batch's first operation had waited for it. */
   committed(operations: number, ms: number, waitedMs: number): void {
     this.since.took.observe(ms / 1000);
     this.since.carried.observe(operations);

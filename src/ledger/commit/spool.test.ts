@@ -1,4 +1,4 @@
-// What is kept of settlements on a disk that fills while the database is away.
+// What is kept of settlements on a disk that fills up while the database is away.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
@@ -11,7 +11,7 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "tollgate-spool-"))));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** In a process of its own whose files end at 8 KiB: a write across that end is short. What it said. */
+/** Runs the code in its own process, whose files end at 8 KiB: a write across that limit is short. Returns its output. */
 async function onAFullDisk(does: string): Promise<string> {
   const program = `
     import { Spool } from ${JSON.stringify(join(import.meta.dir, "spool.ts"))};
@@ -46,7 +46,7 @@ test.each([
     const all = '[settle("req_1", 100), settle("req_2", 100_000), settle("req_3", 100)]';
     expect(await onAFullDisk(`const all = ${all}; ${keep}`)).toBe("failed\n");
     const [name = ""] = readdirSync(folder);
-    renameSync(join(folder, name), join(folder, "spool-1-999999999.jsonl")); // of a process that runs no more
+    renameSync(join(folder, name), join(folder, "spool-1-999999999.jsonl")); // of a process that no longer runs
     const next = new Spool(
       { dataDirectory: folder, dataKey: new Uint8Array(32) },
       { epoch: 2, failed: () => {} },
@@ -73,7 +73,7 @@ test("a line that cannot be set aside whole is told and leaves nothing behind", 
   expect(lines.map(({ length }) => length)).toEqual([1_000, 2_000, 0]);
 });
 
-/** A spool of this process; what is kept in it in the test is that of a request. */
+/** Returns a spool of this process that keeps resolutions of one request. */
 function spoolOf(epoch: number) {
   const failed = (error: unknown): never => {
     throw error;

@@ -1,5 +1,5 @@
-// Settlements that wait for the database, on disk (money.md §2): should this process end before the database is back, the
-// next one in this directory settles them instead of leaving them to the sweeper. Answers in it are sealed.
+// Settlements that wait on disk for the database (money.md §2). If this process ends before the database is back, the
+// next one in this directory settles them instead of leaving them to the sweeper. Answers in the file are sealed.
 import {
   closeSync,
   fstatSync,
@@ -24,12 +24,12 @@ type Resolution = Extract<MoneyOperation, { kind: "settle" | "void" }>;
 const isResolution = (operation: MoneyOperation): operation is Resolution =>
   operation.kind === "settle" || operation.kind === "void";
 
-/** A settlement that a process left, not read yet. */
+/** A settlement left by another process, not parsed yet. */
 export interface Leftover {
   line: string;
-  /** Which request it is about, as far as that is legible. */
+  /** The request it belongs to, if that is legible. */
   place: { organizationId: string; requestId: string } | null;
-  /** Throws when it is damaged. */
+  /** Throws if the line is damaged. */
   read(): MoneyOperation;
 }
 
@@ -40,18 +40,18 @@ interface Left {
 }
 
 export interface SpoolPorts {
-  /** Names the file, with the process: who wrote it. */
+  /** Names the file together with the process id: identifies the writer. */
   epoch: number;
-  /** A settlement that could not be kept waits in memory all the same. */
+  /** Called when a settlement could not be kept; it still waits in memory. */
   failed(error: unknown): void;
 }
 
-/** As the names of files have it. */
+/** The host as it appears in file names. */
 const HOST = encodeURIComponent(hostname());
-/** Older programs left the host out. */
+/** Older programs left out the host. */
 const NAME = /^spool-(?:(.+)-)?(\d+)-(\d+)\.jsonl$/;
 
-/** The file of this process, one line a settlement, and what earlier processes left beside it. */
+/** This process's file, one line per settlement, and the files that earlier processes left beside it. */
 export class Spool {
   private readonly waiting = new Set<MoneyOperation>();
   private readonly directory: string;
@@ -69,8 +69,8 @@ export class Spool {
   }
 
   /**
-   * Durable when it returns, each that the directory has room for; the others are tried again with the next ones. Never
-   * throws, for the writer has more to do.
+   * On return, each operation that the directory has room for is durable; the others are retried with
+   * the next ones. Never throws, because the writer has more to do.
    */
   keep(operations: readonly MoneyOperation[]): void {
     try {
@@ -84,7 +84,7 @@ export class Spool {
     }
   }
 
-  /** A process that was evicted and runs on had its file taken: what waits is written anew. */
+  /** A process that was evicted but still runs may have lost its file: what waits is then written again. */
   private forgetTaken(): void {
     if (this.file === null || fstatSync(this.file).nlink > 0) return;
     closeSync(this.file);
@@ -92,7 +92,7 @@ export class Spool {
     this.waiting.clear();
   }
 
-  /** Those that are durable now: a large one that finds no room keeps none of the others from theirs. */
+  /** Returns the operations that are durable now. A large one that does not fit does not block the others. */
   private append(file: number, operations: readonly Resolution[]): Resolution[] {
     const { size } = fstatSync(file);
     const kept: Resolution[] = [];
@@ -108,14 +108,14 @@ export class Spool {
     try {
       fsyncSync(file);
     } catch (error) {
-      ftruncateSync(file, size); // whether they are there is not known: they are written anew
+      ftruncateSync(file, size); // whether they were written is not known: they are written again
       throw error;
     }
     if (failure !== null) this.on.failed(failure);
     return kept;
   }
 
-  /** Out of the way of the next process. Durable when it returns. */
+  /** Moves a line out of the way of the next process. Durable on return. */
   setAside({ line }: Leftover): void {
     const file = openSync(join(this.directory, SPOOL_ASIDE_FILE), "a", 0o600);
     try {
@@ -126,7 +126,7 @@ export class Spool {
     }
   }
 
-  /** The database has it. The file goes with the last one: applying a settlement twice changes nothing. */
+  /** The database has taken the operation. The file is deleted with the last one: applying a settlement twice changes nothing. */
   taken(operation: MoneyOperation): void {
     if (!this.waiting.delete(operation) || this.waiting.size > 0 || this.file === null) return;
     try {
@@ -139,8 +139,8 @@ export class Spool {
   }
 
   /**
-   * What processes left in this directory that have ended for certain, and those that own nothing any more: of another host
-   * nobody knows, and a number that runs may be another program's by now. `owning`: whose requests are still their own.
+   * Returns the files here of processes that have certainly ended or own nothing any more. Those of another host cannot
+   * be checked; a running pid may by now be another program's. `owning` returns the epochs that still own requests.
    */
   async leftovers(owning: () => Promise<ReadonlySet<number>>): Promise<Left[]> {
     const names = [...new Bun.Glob("spool-*.jsonl").scanSync({ cwd: this.directory })];
@@ -168,7 +168,7 @@ export class Spool {
 
   private read(path: string): Leftover[] {
     const lines = readFileSync(path, "utf8").split("\n");
-    // What follows the last line end was being written when its process ended; nobody was told that it is kept.
+    // Text after the last newline was being written when the process ended; no caller was told that it is kept.
     return lines.slice(0, -1).map((line) => ({
       line,
       place: placeIn(line),
@@ -204,7 +204,7 @@ export class Spool {
   }
 }
 
-/** All of it, or nothing: a disk that fills takes the beginning of what is written, and the next line would go on behind that. */
+/** Appends all or nothing: a full disk takes only the beginning of a write, and the next line would follow that. */
 function appendWhole(file: number, line: string): void {
   const bytes = Buffer.from(line);
   const { size } = fstatSync(file);
@@ -220,14 +220,14 @@ function appendWhole(file: number, line: string): void {
   }
 }
 
-/** Who wrote a file of this name; none for one that is not ours. `ended`: for certain. */
+/** Parses who wrote a file of this name; empty if it is not one of ours. `ended`: true only if certain. */
 function writtenBy(name: string): { name: string; epoch: number; ended: boolean }[] {
   const [, host = HOST, epoch, pid] = NAME.exec(name) ?? [];
   if (epoch === undefined) return [];
   return [{ name, epoch: Number(epoch), ended: host === HOST && !runsBeside(Number(pid)) }];
 }
 
-/** Read without believing the rest of the line. */
+/** Reads the place without trusting the rest of the line. */
 function placeIn(line: string): Leftover["place"] {
   const organizationId = /"organizationId":"([A-Za-z0-9_-]{1,60})"/.exec(line)?.[1];
   const requestId = /"requestId":"([A-Za-z0-9_-]{1,60})"/.exec(line)?.[1];

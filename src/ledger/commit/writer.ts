@@ -1,16 +1,16 @@
-// What a group commit needs of a store: one connection that takes batches, and what became of one that was cut.
+// What a group commit needs from a store: a connection that takes batches, and the fate of a batch that was cut.
 import type { Committed, UnknownCommit } from "./unknown-commit.ts";
 
-/** One connection that takes batches. */
+/** A connection that takes batches. */
 export interface Writer<Operation, Outcome> {
-  /** One transaction, outcomes in the order of the operations. Throws `UnknownCommit`, or what it was rolled back for. */
+  /** Runs one transaction; outcomes in the order of the operations. Throws `UnknownCommit`, or the cause of the rollback. */
   commit(operations: readonly Operation[]): Committed<Outcome>[] | Promise<Committed<Outcome>[]>;
-  /** Whether a transaction of an earlier connection happened; "untold" where it left no trace that could tell. */
+  /** Returns whether a transaction of an earlier connection happened; "untold" if no trace could show it. */
   happened(operations: readonly Operation[], about: UnknownCommit<Outcome>): Trace | Promise<Trace>;
   /** False while there is only room for what must not be lost. */
   hasRoom(): boolean;
   close(): Promise<void>;
 }
 
-/** What a transaction left in the store, or did not. */
+/** Whether a transaction left its trace in the store. */
 export type Trace = "yes" | "no" | "untold";

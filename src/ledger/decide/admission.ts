@@ -1,6 +1,6 @@
-// COMMIT 1 as a decision: the order of money.md §7, first refusal wins. What is refused holds
-// nothing; what is admitted moves the hold from available to held and freezes the release it is priced by. Holds that
-// the caller's gateway has counted meanwhile are lowered first.
+// COMMIT 1 as a decision: the order of money.md §7, where the first refusal wins. A refused request
+// holds nothing; an admitted one moves its hold from available to held and freezes the release that
+// prices it. Holds that the caller's gateway has counted meanwhile are lowered first.
 import { DAY_MS } from "../../domain/durations.ts";
 import { addUsd, type NanoUsd } from "../../domain/money.ts";
 import { overloaded } from "../../domain/overloaded.ts";
@@ -19,7 +19,7 @@ import { limitedBy, rateBlocks, standingsOf, takeRate } from "./rate.ts";
 import { type KeyMonthRow, type KeyRow, type Limited, rowId } from "../rows.ts";
 import { missingBalance } from "../unreadable.ts";
 
-/** As `AdmissionDecision`, but a replay is named by its request; the store reads and decrypts the answer afterwards. */
+/** Like `AdmissionDecision`, but a replay is named by its request; the store reads and decrypts the answer afterwards. */
 export type DecidedAdmission =
   | Exclude<AdmissionDecision, { kind: "replay" }>
   | { kind: "replay"; organizationId: string; requestId: string; admission: AdmissionRequest };
@@ -27,10 +27,10 @@ export type DecidedAdmission =
 type Admitted = Extract<AdmissionDecision, { kind: "admitted" }>;
 type Route = AdmissionPlan["routes"][number];
 
-/** A slack on top of retention, for requests that end late, before a claim row may be purged. */
+/** Added to the retention before a claim row may be purged, for requests that end late. */
 const PURGE_SLACK_MS = DAY_MS;
 
-/** The numbers are those of that order. Throws `UnreadableRecord` for an organization without a balance. */
+/** The numbers refer to that order. Throws `UnreadableRecord` for an organization without a balance. */
 export function decideAdmission(batch: BatchState, admission: AdmissionRequest): DecidedAdmission {
   const { credential, asked } = admission;
   const { organizationId, keyId } = credential;
@@ -99,7 +99,7 @@ function claimDecision(
   }
 }
 
-/** Drops the candidates that closed since the plan was made. None left: the code of the state nearest to live. */
+/** Drops candidates that closed since the plan was made. If none is left: the refusal of the state nearest to live. */
 function openRoutes(
   batch: BatchState,
   { routes: asked }: AdmissionPlan,
@@ -129,7 +129,7 @@ function scopeRefusal(key: KeyRow, plan: AdmissionPlan): Refusal | null {
   return key.scope === plan.tier ? null : refuse.scopeNotPermitted(key.scope, plan.model);
 }
 
-/** A list that cannot be read allows nothing. */
+/** An unreadable list allows nothing. */
 function modelRefusal({ allowedModels }: KeyRow, { model }: AdmissionPlan): Refusal | null {
   if (allowedModels === null) return null;
   const allowed = readAllowedModels(allowedModels);
@@ -154,7 +154,7 @@ function paidRefusal(postings: AccountPostings, plan: AdmissionPlan): Refusal | 
     : null;
 }
 
-/** What can cost nothing moves no money, whatever its books say. */
+/** A request that cannot cost anything moves no money, whatever the state of the books. */
 function stoppedRefusal(batch: BatchState, organizationId: string, { hold }: AdmissionPlan): Refusal | null {
   return hold > 0n && batch.context.isStopped(organizationId) ? refuse.organizationStopped() : null;
 }
@@ -178,7 +178,7 @@ function creditsRefusal({ balance }: AccountPostings, required: NanoUsd): Refuse
 interface Granted {
   plan: AdmissionPlan;
   routes: readonly Route[];
-  /** Who owns it. */
+  /** The owner's epoch. */
   epoch: number;
   postings: AccountPostings;
   month: KeyMonthRow;

@@ -1,5 +1,5 @@
-// The end of a quarantined request, as an operator decides it: a charge within its hold, or none (money.md §9). The same
-// postings as any other end, with the decision, who took it and why, in the same transaction.
+// The end of a quarantined request as an operator decides it: a charge within its hold, or none (money.md §9).
+// Makes the same postings as any other end, and records the decision, who made it and why in the same transaction.
 import type { Actor } from "../../domain/actor.ts";
 import { formatUsd, ZERO_USD } from "../../domain/money.ts";
 import { type OpenRequest, release, settle } from "./resolution.ts";
@@ -9,12 +9,12 @@ import { OWNER_LOST } from "../records.ts";
 import { rowId } from "../rows.ts";
 import { missingBalance } from "../unreadable.ts";
 
-/** Ends a request that is in quarantine still; `unknown_request` for every other. */
+/** Ends a request that is still in quarantine; returns `unknown_request` for any other. */
 export function decideByHand(batch: BatchState, ending: EndingByHand, actor: Actor): EndedByHand {
   const { organizationId, requestId, charge, reason } = ending;
   const id = rowId(organizationId, requestId);
   const request = batch.rows.requests.get(id);
-  // Its owner may have come back with its settlement, or another operator was faster.
+  // Its owner may have come back with its settlement, or another operator may have been faster.
   if (request === undefined || !batch.rows.quarantined.has(id)) return { kind: "unknown_request" };
   if (request.state !== "dispatched") return { kind: "unknown_request" };
   const postings = batch.postingsOf(organizationId);

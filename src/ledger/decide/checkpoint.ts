@@ -1,10 +1,10 @@
-// A running stream's progress as a decision: kept only while the request is open and ours (money.md §4). No money moves.
+// A running stream's progress as a decision: kept only while the request is open and ours (money.md §4). Moves no money.
 import type { Owner } from "./resolution.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { Checkpoint, CheckpointOutcome } from "../ledger.ts";
 import { rowId } from "../rows.ts";
 
-/** `lost` once the request has ended or is another owner's. Throws for counts that are none. */
+/** Returns `lost` once the request has ended or belongs to another owner. Throws for invalid counts. */
 export function decideCheckpoint(batch: BatchState, checkpoint: Checkpoint, owner: Owner): CheckpointOutcome {
   const { organizationId, requestId, promptTokens, deliveredTokens } = checkpoint;
   if (!whole(promptTokens) || !whole(deliveredTokens))

@@ -1,5 +1,5 @@
-// Step 4 of money.md §7: what a caller's idempotency key has come to (§8). A stored answer outranks closed routes,
-// limits and an empty balance; expiry is decided by the clock here, never by whether a sweeper already ran.
+// Step 4 of money.md §7: the state of a caller's idempotency key (§8). A stored answer outranks closed routes,
+// limits and an empty balance. The clock decides expiry here, regardless of whether a sweeper has run.
 import { sameDigest } from "../../domain/digest.ts";
 import type { Refusal } from "../../domain/refusals.ts";
 import type { Claim } from "../ledger.ts";
@@ -27,7 +27,7 @@ export function decideClaim(taken: ClaimRow | undefined, claim: Claim, nowMs: nu
   if (taken.state === null) return { kind: "refused", refusal: requestMissing(taken.requestId) };
   if (taken.quarantined) return { kind: "refused", refusal: inQuarantine(taken.requestId) };
   if (taken.state === "dispatched") return { kind: "running", requestId: taken.requestId };
-  // Released without an answer of its own: the owner is gone, nobody can tell whether the provider ran it.
+  // Released without an answer of its own: the owner is gone, and it is unknown whether the provider ran it.
   if (taken.state === "released" && taken.answerUntilMs === null) {
     return { kind: "refused", refusal: outcomeUnknown(taken.requestId) };
   }

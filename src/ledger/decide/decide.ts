@@ -1,5 +1,5 @@
-// The one place where the ledger's rules are applied, for every store: loaded rows and operations in, outcomes and
-// changes out. No SQL, no clock, no I/O (money.md §7). An operation that is itself a bug fails alone, and nothing of it stays.
+// The only place where the ledger's rules are applied, for every store: takes loaded rows and operations, returns outcomes and
+// changes. No SQL, no clock, no I/O (money.md §7). An operation that is itself a bug fails alone and leaves nothing behind.
 import type { Actor } from "../../domain/actor.ts";
 import { type DecidedAdmission, decideAdmission } from "./admission.ts";
 import { decideByHand } from "./by-hand.ts";
@@ -39,10 +39,10 @@ export type MoneyOutcome =
   | EndedByHand
   | DecidedAdmission;
 
-/** `bug`: this operation contradicts itself; it changed nothing and its promise rejects. */
+/** `bug`: the operation contradicts itself; it changed nothing and its promise rejects. */
 export type Decided = { kind: "outcome"; outcome: MoneyOutcome } | { kind: "bug"; error: unknown };
 
-/** One of a batch contradicts itself: whoever commits it halves it, until that one stands alone. */
+/** An operation of a batch contradicts itself: the group commit halves the batch until that operation is alone. */
 class Contradiction extends Error {
   override readonly name = "Contradiction";
 
@@ -52,8 +52,8 @@ class Contradiction extends Error {
 }
 
 /**
- * Takes the rows over. Decides in the order given: see `decisionRank`. Throws where one of several contradicts itself: what it
- * moved before it was found out cannot be told from what the others moved.
+ * Takes ownership of the rows. Decides in the given order: see `decisionRank`. Throws if one of several operations
+ * contradicts itself, because what it moved before that was found cannot be separated from what the others moved.
  */
 export function decide(
   rows: Rows,

@@ -1,5 +1,5 @@
-// Step 9 of money.md §7: the limits of a key over the month, the day and the week, with what earlier operations of the batch
-// have changed about them.
+// Step 10 of money.md §7: the limits of a key for the month, the day and the week, including changes
+// by earlier operations of the batch.
 import { HOUR_MS } from "../../domain/durations.ts";
 import { addUsd, subUsd, type NanoUsd } from "../../domain/money.ts";
 import { utcDay } from "../../lib/clock.ts";
@@ -11,7 +11,7 @@ import { keyLimitReached } from "./policy-refusals.ts";
 
 type Refused = Extract<AdmissionDecision, { kind: "refused" }>;
 
-/** Those that the key has a limit for, as they stand before this admission. */
+/** Returns the spans that the key has a limit for, as they stand before this admission. */
 export function spansNow(
   batch: BatchState,
   key: KeyRow,
@@ -25,7 +25,7 @@ export function spansNow(
 
 const UNLIMITED: readonly LimitedSpan[] = [];
 
-/** Null while every limit of the key still has something left. */
+/** Returns null while every limit of the key still has something left. */
 export function limitRefusal(spans: readonly LimitedSpan[]): Refused | null {
   const reached = reachedOf(spans);
   if (reached === undefined) return null;
@@ -38,7 +38,7 @@ export function limitRefusal(spans: readonly LimitedSpan[]): Refused | null {
   };
 }
 
-/** The admitted request is told apart from those of later days, and what has ended is told apart no more. */
+/** Notes the admitted request's hold, so that its amount can be assigned to its day, and forgets the holds that have ended. */
 export function noteHold(batch: BatchState, key: KeyRow, requestId: string): void {
   if (!countsDays(key)) return;
   const { organizationId, keyId } = key;
@@ -47,7 +47,7 @@ export function noteHold(batch: BatchState, key: KeyRow, requestId: string): voi
     batch.changes.holdsForgotten.push({ organizationId, keyId, requestId: ended });
 }
 
-/** As it was loaded, with the ends of this batch. */
+/** Returns the loaded spend plus the ends of this batch. */
 function spendNow(batch: BatchState, { organizationId, keyId }: KeyRow): KeySpend {
   const loaded = batch.rows.keySpends.get(rowId(organizationId, keyId));
   if (loaded === undefined) throw new Error(`the days of ${keyId} were not loaded`);

@@ -1,5 +1,5 @@
-// Steps 1 and 2 of money.md §7: does this key exist, is it the very key, was it revoked or paused, is its time over. Unknown
-// and wrong look alike, in what they are told and in how long it takes (hardening S3).
+// Steps 1 and 2 of money.md §7: does the key exist, does its full digest match, was it revoked or paused, has it
+// expired. An unknown key and a wrong one cannot be distinguished by response or by time taken (hardening S3).
 import { provesDigest } from "../../domain/digest.ts";
 import { invalidApiKey } from "../../domain/key-refusals.ts";
 import type { Refusal } from "../../domain/refusals.ts";
@@ -7,7 +7,7 @@ import type { Credential } from "../../domain/credential.ts";
 import { apiKeyExpired, apiKeyPaused, apiKeyRevoked } from "./policy-refusals.ts";
 import type { KeyRow } from "../rows.ts";
 
-/** What ends a key, or stops it for a while. A pause stands beside a revocation, which is all that older programs know of it. */
+/** What ends or pauses a key. A pause is stored along with a revocation, which is all that older programs understand of it. */
 export type KeyLife = Pick<KeyRow, "revokedAtMs" | "pausedAtMs" | "expiresAtMs">;
 
 export type KeyState = "active" | "paused" | "expired" | "revoked";
@@ -20,7 +20,7 @@ export function keyState({ revokedAtMs, pausedAtMs, expiresAtMs }: KeyLife, nowM
   return pausedAtMs === null ? "active" : "paused";
 }
 
-/** The key, or the 401 that says nothing about the organization. */
+/** Returns the key, or the 401 that reveals nothing about the organization. */
 export function decideKey<Key extends KeyLife & Pick<KeyRow, "digest">>(
   key: Key | undefined,
   credential: Credential,

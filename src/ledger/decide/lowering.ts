@@ -1,12 +1,12 @@
-// A running request's hold, lowered to what an exact count of its prompt leaves possible: once, while it runs, by one more
-// entry (docs/decisions/0022-running-holds-are-lowered.md). Whoever ended it first has ended it: nothing changes then.
+// Lowers a running request's hold to what an exact count of its prompt still allows: once, while it runs, by one
+// more entry (docs/decisions/0022-running-holds-are-lowered.md). If somebody else ended it first, nothing changes.
 import { lowerRate } from "./rate.ts";
 import { subUsd } from "../../domain/money.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 import type { Lowering } from "../ledger.ts";
 import { rowId } from "../rows.ts";
 
-/** Changes nothing for who is not running any more, was lowered before, or holds no more than that. */
+/** Changes nothing if the request is no longer running, was lowered before, or holds no more than that. */
 export function decideLowering(batch: BatchState, lowering: Lowering): void {
   const { organizationId, requestId, hold, promptBound } = lowering;
   const request = batch.rows.requests.get(rowId(organizationId, requestId));

@@ -1,5 +1,5 @@
-// What the ledger answers when policy says no (money.md §10, wire.md §4). Each text tells its reader what to do next;
-// money is never refused as 429, and what is refused here holds nothing and keeps the idempotency key free.
+// The ledger's refusals for policy reasons (money.md §10, wire.md §4). Each text tells its reader what to do
+// next. Money is never refused as 429; a request refused here holds nothing and leaves the idempotency key free.
 import { type NanoUsd, formatUsd } from "../../domain/money.ts";
 import { Refusal } from "../../domain/refusals.ts";
 import type { Tier } from "../../domain/gateway-object.ts";
@@ -7,13 +7,13 @@ import { printTime } from "../../domain/print.ts";
 import { LIMIT_NAMES, type LimitedSpan } from "../key-spans.ts";
 import type { BalanceRow, RouteRow } from "../rows.ts";
 
-/** 401, step 2 of money.md §7: said only to whoever holds the whole key. */
+/** 401, step 2 of money.md §7: returned only to callers that hold the whole key. */
 export const apiKeyRevoked = (): Refusal =>
   new Refusal("api_key_revoked", "This API key was revoked and cannot be restored. Use another key.", {
     headers: { "www-authenticate": "Bearer" },
   });
 
-/** 401, as for a revoked key; the only one of the three that can be taken back. */
+/** 401, as for a revoked key; the only one of the three that can be undone. */
 export const apiKeyPaused = (): Refusal =>
   new Refusal(
     "api_key_paused",
@@ -29,7 +29,7 @@ export const apiKeyExpired = (expiresAtMs: number): Refusal =>
     { headers: { "www-authenticate": "Bearer" } },
   );
 
-/** 422, step 4 of money.md §7: the fingerprint is another one than that of the first request. */
+/** 422, step 4 of money.md §7: the fingerprint differs from that of the first request. */
 export const keyReused = (): Refusal =>
   new Refusal(
     "idempotency_key_reused",
@@ -37,7 +37,7 @@ export const keyReused = (): Refusal =>
     { param: "Idempotency-Key" },
   );
 
-/** 409: the answer has outlived its retention, the claim has not yet (money.md §8). */
+/** 409: the answer's retention has ended, the claim's has not (money.md §8). */
 export const keyExpired = (): Refusal =>
   new Refusal(
     "idempotency_key_expired",
@@ -45,7 +45,7 @@ export const keyExpired = (): Refusal =>
     { param: "Idempotency-Key" },
   );
 
-/** 409: released without an answer of its own; its owner died, and nobody can tell whether the provider ran it. */
+/** 409: released without an answer of its own; its owner died, and it is unknown whether the provider ran it. */
 export const outcomeUnknown = (requestId: string): Refusal =>
   new Refusal(
     "idempotency_outcome_unknown",
@@ -53,7 +53,7 @@ export const outcomeUnknown = (requestId: string): Refusal =>
     { param: "Idempotency-Key" },
   );
 
-/** 409 while the request waits for an operator: what was held stays held. */
+/** 409 while the request waits for an operator; its hold stays. */
 export const inQuarantine = (requestId: string): Refusal =>
   new Refusal(
     "idempotency_outcome_unknown",
@@ -61,7 +61,7 @@ export const inQuarantine = (requestId: string): Refusal =>
     { param: "Idempotency-Key" },
   );
 
-/** 409 for a claim whose request is not in the store: damage, and no licence to run it again. */
+/** 409 for a claim whose request is not in the store: this is damage, and no reason to run it again. */
 export const requestMissing = (requestId: string): Refusal =>
   new Refusal(
     "idempotency_outcome_unknown",
@@ -69,7 +69,7 @@ export const requestMissing = (requestId: string): Refusal =>
     { param: "Idempotency-Key" },
   );
 
-/** 409 for a stored answer that does not open, be it under this data key or at all. */
+/** 409 for a stored answer that cannot be opened, under this data key or any other. */
 export const resultUnreadable = (requestId: string): Refusal =>
   new Refusal(
     "idempotency_result_not_retained",
@@ -77,7 +77,7 @@ export const resultUnreadable = (requestId: string): Refusal =>
     { param: "Idempotency-Key" },
   );
 
-/** 409 for a request that was settled and of which no answer is kept. */
+/** 409 for a settled request without a stored answer. */
 export const resultNotRetained = (requestId: string): Refusal =>
   new Refusal(
     "idempotency_result_not_retained",
@@ -85,7 +85,7 @@ export const resultNotRetained = (requestId: string): Refusal =>
     { param: "Idempotency-Key" },
   );
 
-/** 503, step 5 of money.md §7: by an operator, for every gateway. */
+/** 503, step 5 of money.md §7: disabled by an operator, for every gateway. */
 export const routeDisabled = (route: RouteRow | undefined): Refusal =>
   new Refusal(
     "route_disabled",
@@ -93,7 +93,7 @@ export const routeDisabled = (route: RouteRow | undefined): Refusal =>
     { details: { state: "disabled", release_version: route?.highestVersion ?? null, next_probe_at: null } },
   );
 
-/** 503, step 5 of money.md §7: another version is published by now, or the signed one has run out. */
+/** 503, step 5 of money.md §7: another version has been published, or the signed one has expired. */
 export const routeStale = (route: RouteRow | undefined): Refusal =>
   new Refusal(
     "route_release_stale",
@@ -101,7 +101,7 @@ export const routeStale = (route: RouteRow | undefined): Refusal =>
     { details: { state: "stale", release_version: route?.highestVersion ?? null, next_probe_at: null } },
   );
 
-/** 403, step 6 of money.md §7: scopes do not include each other. */
+/** 403, step 6 of money.md §7: no scope includes another. */
 export function scopeNotPermitted(scope: Tier, model: string): Refusal {
   const text =
     scope === "standard"
@@ -110,7 +110,7 @@ export function scopeNotPermitted(scope: Tier, model: string): Refusal {
   return new Refusal("scope_not_permitted", text);
 }
 
-/** 403, step 6 of money.md §7: names the first ten models that are allowed. */
+/** 403, step 6 of money.md §7: names the first ten allowed models. */
 export function modelNotAllowed(model: string, allowed: readonly string[]): Refusal {
   const named = allowed.slice(0, NAMED_AT_MOST).map((one) => `\`${one}\``);
   const others = allowed.length > named.length ? ` and ${allowed.length - named.length} more` : "";
@@ -123,34 +123,34 @@ export function modelNotAllowed(model: string, allowed: readonly string[]): Refu
 }
 const NAMED_AT_MOST = 10;
 
-/** Between the first look at its key and COMMIT 1 somebody lowered what the key puts out: the gateway prices it again. */
+/** The key's output maximum was lowered between the first read of the key and COMMIT 1: the gateway prices the request again. */
 export const outputLowered = (): Refusal =>
   new Refusal("overloaded", "The settings of this key changed while the request was read. Send it again.", {
     retryAfterMs: 500,
   });
 
-/** 403, step 7 of money.md §7: none is active and names this model. */
+/** 403, step 7 of money.md §7: no active entitlement names this model. */
 export const entitlementRequired = (model: string): Refusal =>
   new Refusal(
     "research_entitlement_required",
     `The model \`${model}\` needs an active Research Mode entitlement that names it, and this organization holds none. Ask the operator to approve one.`,
   );
 
-/** 403, step 8 of money.md §7: nothing was ever bought. */
+/** 403, step 8 of money.md §7: nothing was ever purchased. */
 export const paidWorkspaceRequired = (model: string): Refusal =>
   new Refusal(
     "paid_workspace_required",
     `The model \`${model}\` is open to paid workspaces. Buy credits once to use it; granted credits do not count.`,
   );
 
-/** 503, step 8 of money.md §7: its books do not add up (§5), and only an operator knows when they will. */
+/** 503, step 8 of money.md §7: the organization's books do not add up (§5), and only an operator knows when they will. */
 export const organizationStopped = (): Refusal =>
   new Refusal(
     "organization_stopped",
     "The credits of this organization do not add up with its records, so its calls that cost something are refused until the operator has put them right. Nothing was charged or held; other organizations are not concerned. Ask the operator, who has been told.",
   );
 
-/** 403, step 10 of money.md §7: of the key's day, week or month, whichever is reached first. */
+/** 403, step 10 of money.md §7: the limit of the key's day, week or month, whichever is reached first. */
 export function keyLimitReached({ period, limit, spent, held, resetsAtMs }: LimitedSpan): Refusal {
   const resetsAt = printTime(resetsAtMs);
   return new Refusal(
@@ -168,7 +168,7 @@ export function keyLimitReached({ period, limit, spent, held, resetsAtMs }: Limi
   );
 }
 
-/** 402, step 11 of money.md §7: the hold is above what is available; what is owed is told beside it. */
+/** 402, step 11 of money.md §7: the hold exceeds the available balance; any debt is reported, too. */
 export function insufficientCredits(hold: NanoUsd, balance: BalanceRow): Refusal {
   const running = balance.held > 0n ? `, $${formatUsd(balance.held)} more is held by running requests` : "";
   const owed = balance.debt > 0n ? ` and $${formatUsd(balance.debt)} is owed from a disputed payment` : "";

@@ -1,4 +1,4 @@
-// What a caller reads who has reached a limit.
+// The texts for callers that have reached a limit.
 import { expect, test } from "bun:test";
 import type { RateLimits } from "../../domain/rate-limits.ts";
 import { unsetRow } from "../rate-in-force.ts";
@@ -7,7 +7,7 @@ import { blockedBy } from "./rate-blocked.ts";
 const NOW_US = 1_000_000_000_000_000;
 const place = { organizationId: "org_1", keyId: "key_1", model: "" };
 
-/** Of a key with these limits, all of them taken. */
+/** Returns the text for a key with these limits, all of them used up. */
 function said(limits: Partial<RateLimits>, tokens: number): string | undefined {
   const row = unsetRow(place, { running: 5, since: 0 });
   row.requestsTat = row.tokensTat = NOW_US + 60_000_000;

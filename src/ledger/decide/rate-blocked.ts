@@ -1,4 +1,4 @@
-// Which limit keeps a request out, as its caller is told: whose it is, of what, how much, and when it fits (wire.md §4).
+// Tells a caller which limit blocks its request: whose it is, of what, how much, and when the request fits (wire.md §4).
 import { counted } from "../../domain/counted.ts";
 import type { RateSubject } from "../../domain/rate-limits.ts";
 import { Refusal } from "../../domain/refusals.ts";
@@ -6,13 +6,13 @@ import { costUs, remainingAt, waitMs } from "../../limits/gcra.ts";
 import type { Shortage } from "../ledger.ts";
 import type { Limited } from "../rows.ts";
 
-/** `short`: where no wait helps, but fewer tokens might. */
+/** `short` is set if waiting does not help but fewer tokens might. */
 export interface Blocked {
   refusal: Refusal;
   short?: Shortage;
 }
 
-/** A limit that is reached. `waitMs`: null where waiting does not help. */
+/** A limit that is reached. `waitMs` is null if waiting does not help. */
 interface Reached {
   at: Limited;
   of: "requests" | "tokens" | "concurrent";
@@ -21,10 +21,10 @@ interface Reached {
   waitMs: number | null;
 }
 
-/** Who comes back when a place is free again asks soon: nobody knows when a request ends. */
+/** The retry interval for a concurrency limit: nobody knows when a running request ends. */
 const SHORTLY_MS = 1000;
 
-/** The limit that a request of so many tokens has to wait for the longest; null when it fits everywhere. */
+/** Returns the limit with the longest wait for a request of this many tokens; null if the request fits under all of them. */
 export function blockedBy(limited: readonly Limited[], tokens: number, nowUs: number): Blocked | null {
   let longest: Reached | null = null;
   for (const at of limited) {

@@ -1,6 +1,6 @@
-// How much at once: requests and tokens per minute, and requests that run, of an organization, its keys, its models, a key and
-// a model (operate.md §1). Decided on rows that COMMIT 1 has locked, so that a limit is one limit on however many gateways.
-// Tokens are reserved as quoted, and what was not used goes back at the end (docs/decisions/0054-rate-limits.md).
+// Rate limits: requests and tokens per minute, and concurrent requests, of an organization, its keys, its models, a key
+// and a model (operate.md §1). They are decided on rows that COMMIT 1 has locked, so that a limit holds across all
+// gateways. Tokens are reserved as quoted; the unused part is returned at the end (docs/decisions/0054-rate-limits.md).
 import {
   limitsAnything,
   type RateDefaults,
@@ -18,7 +18,7 @@ import { type Blocked, blockedBy } from "./rate-blocked.ts";
 
 const NONE: readonly Limited[] = [];
 
-/** Everything that a request which comes now would count for; nothing where nothing is set. Writes nothing. */
+/** Returns everything that a new request counts towards; empty if no limit is set. Writes nothing. */
 export function limitedBy(batch: BatchState, place: RatePlace, atMs: number): readonly Limited[] {
   const { rows, context } = batch;
   return rows.rateLimits.size === 0 && !hasDefaults(context.rateDefaults)
@@ -40,15 +40,15 @@ function comingFor(batch: BatchState, place: RatePlace, atMs: number): readonly 
   );
 }
 
-/** What makes a row is the first that takes of it; nothing told those of the same millisecond apart, where there are any. */
+/** The request that creates a row is the first to take from it; earlier ones of the same millisecond cannot be distinguished. */
 const beforeTaking = (batch: BatchState, { organizationId }: RatePlace, atMs: number): number =>
   batch.postingsOf(organizationId)?.balance.stampedAtMs === atMs ? atMs : atMs - 1;
 
-/** Whether every request counts for something. */
+/** True if every request counts towards some limit. */
 export const hasDefaults = ({ organization, key }: RateDefaults): boolean =>
   limitsAnything(organization) || limitsAnything(key);
 
-/** What a default limits in this admission, and what has no row yet: whoever loads it counts its requests that run. */
+/** Returns subjects that a default limits here but that have no row: loading one counts its running requests. */
 export const unknownTo = (rows: Rows, place: RatePlace, rateDefaults: RateDefaults): Subject[] =>
   subjectsOf(place).filter(
     (subject) =>
@@ -67,13 +67,13 @@ const limitedOf = (
   return { subject, row, limits: inForce(row, standard) };
 };
 
-/** One that a request counts for, as its row names it. */
+/** A subject that a request counts towards, identified as in its row. */
 export interface Subject extends RatePlace {
   subject: RateSubject;
   id: string;
 }
 
-/** In the order in which they are told. */
+/** Returns the subjects in the order in which they are reported. */
 function subjectsOf({ organizationId, keyId, model }: RatePlace): Subject[] {
   const named = (subject: RateSubject, key: string, of: string): Subject => ({
     subject,
@@ -90,7 +90,7 @@ function subjectsOf({ organizationId, keyId, model }: RatePlace): Subject[] {
   ];
 }
 
-/** What holds where nothing is set for the subject itself. */
+/** Returns the limits that apply if none is set for the subject itself. */
 const standardFor = (
   { rows, context }: { rows: Rows; context: Pick<BatchContext, "rateDefaults"> },
   { subject }: Subject,
@@ -101,11 +101,11 @@ const standardFor = (
     ofEach: rows.rateLimits.get(rowId("", "", model)),
   });
 
-/** Why a request of so many tokens may not start now; null when it may. */
+/** Returns why a request of this many tokens may not start now; null if it may. */
 export const rateBlocks = (limited: readonly Limited[], tokens: number, nowMs: number): Blocked | null =>
   limited.length === 0 ? null : blockedBy(limited, tokens, microseconds(nowMs));
 
-/** Takes one request and its tokens of each. */
+/** Takes one request and its tokens from each limit. */
 export function takeRate(
   batch: BatchState,
   limited: readonly Limited[],
@@ -118,7 +118,7 @@ export function takeRate(
     const { requestsPerMinute, tokensPerMinute } = limits;
     if (requestsPerMinute !== null)
       row.requestsTat = takenAt(row.requestsTat, nowUs, costUs(1, requestsPerMinute));
-    // Wherever a limit of tokens comes from, the row knows since when it takes some: those of before give none back.
+    // Whatever the source of a token limit, the row records since when it takes tokens: earlier requests return none.
     if (tokensPerMinute === null) row.since = Math.max(row.since, postings.atMs);
     else row.tokensTat = takenAt(row.tokensTat, nowUs, costUs(tokens, tokensPerMinute));
     row.running += 1;
@@ -126,7 +126,7 @@ export function takeRate(
   }
 }
 
-/** What is left of each limit per minute. */
+/** Returns what is left of each limit per minute. */
 export function standingsOf(limited: readonly Limited[], nowMs: number): RateStanding[] {
   const nowUs = microseconds(nowMs);
   const standings: RateStanding[] = [];
@@ -154,7 +154,7 @@ const standingAt = (
   resetMs: resetMs(tat, nowUs),
 });
 
-/** The request has ended and used so many tokens; the rest of what it reserved is free again. */
+/** Ends a request that used this many tokens and returns the rest of its reservation. */
 export function endRate(batch: BatchState, request: RequestRow, usedTokens: number): void {
   const reserved = request.promptBound + request.outputBound;
   const tokens = Math.min(usedTokens, reserved);
@@ -165,7 +165,7 @@ export function endRate(batch: BatchState, request: RequestRow, usedTokens: numb
   }
 }
 
-/** Those that run were counted before any of them ended in this batch: whoever makes a row of them begins with the rest. */
+/** Running requests were counted before any of them ended in this batch, so a row created now starts with the remaining ones. */
 function forgetOpen({ rows: { openRequests } }: BatchState, request: RequestRow): void {
   if (openRequests.size === 0) return;
   for (const { id } of subjectsOf(request)) {
@@ -174,13 +174,13 @@ function forgetOpen({ rows: { openRequests } }: BatchState, request: RequestRow)
   }
 }
 
-/** The request goes on with so many fewer tokens reserved. */
+/** Returns this many reserved tokens of a request that keeps running. */
 export function lowerRate(batch: BatchState, request: RequestRow, unused: number): void {
   for (const limited of countedFor(batch, request))
     returnTokens(batch, limited, request, { used: 0, unused });
 }
 
-/** The rows that there are, each to be written. */
+/** Returns the existing rows and marks each to be written. */
 function countedFor(batch: BatchState, request: RequestRow): readonly Limited[] {
   return batch.rows.rateLimits.size === 0 ? NONE : countingFor(batch, request);
 }
@@ -197,7 +197,7 @@ function countingFor(batch: BatchState, request: RequestRow): readonly Limited[]
   );
 }
 
-/** Tokens in use are counted from the request's beginning, as they were reserved. */
+/** Counts tokens in use from the start of the request, as they were reserved. */
 function returnTokens(
   { context }: BatchState,
   { row, limits: { tokensPerMinute } }: Limited,
@@ -208,7 +208,7 @@ function returnTokens(
   // A stamp may be ahead of a clock that was set back.
   const beganUs = microseconds(Math.min(admittedAtMs, context.nowMs));
   const usedTat = takenAt(row.usedTat, beganUs, costUs(used, tokensPerMinute));
-  // Under a lower limit than it began with, a request may have used more than can be taken.
+  // If the limit was lowered meanwhile, a request may have used more than can be taken.
   row.usedTat = Math.min(usedTat, row.tokensTat);
   row.tokensTat = givenBack(row.tokensTat, costUs(unused, tokensPerMinute), row.usedTat);
 }

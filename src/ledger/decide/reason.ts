@@ -1,8 +1,8 @@
-// Why an operator moved credits, in the words they gave: a line of the audit log beside that of the credits, in one commit.
+// The reason an operator gave for moving credits: a line of the audit log next to that of the credits, in one commit.
 import type { Actor } from "../../domain/actor.ts";
 import type { BatchState } from "../commit/batch-state.ts";
 
-/** Says nothing where no reason was given. */
+/** Writes nothing if no reason was given. */
 export function tellReason(
   batch: BatchState,
   given: { organizationId: string; externalId: string; reason?: string | undefined; atMs: number },

@@ -1,5 +1,5 @@
-// COMMIT 2 as a decision: settle takes the charge and returns the rest, void returns the whole hold (money.md §2, §4).
-// "Resolved once" is a condition on the request's row: who comes second changes nothing and is told `lost`.
+// COMMIT 2 as a decision: settle takes the charge and returns the rest, void returns the whole hold (money.md §2,
+// §4). "Resolved once" is a condition on the request's row: the second attempt changes nothing and gets `lost`.
 import { HOUR_MS } from "../../domain/durations.ts";
 import { type NanoUsd, ZERO_USD, addUsd, minUsd, subUsd } from "../../domain/money.ts";
 import type { AccountPostings } from "../commit/account-postings.ts";
@@ -11,20 +11,20 @@ import { type ClosedRow, type RequestRow, rowId } from "../rows.ts";
 import { missingBalance } from "../unreadable.ts";
 import { printClasses } from "../usage-classes.ts";
 
-/** Whose request it is; recovery resolves rows of earlier owners. */
+/** The owner of the request; recovery resolves rows of earlier owners. */
 export interface Owner {
   epoch: number;
 }
 
-/** A request whose hold is to be resolved, with its organization's postings in the same batch. */
+/** A request with a hold to resolve, and its organization's postings in the same batch. */
 export interface OpenRequest {
   request: RequestRow;
   postings: AccountPostings;
 }
 
 /**
- * COMMIT 2 of a request that is open and its owner's; everybody else's is `lost`. Throws for what no settlement may say: a charge
- * above the hold, counts that no row takes.
+ * COMMIT 2 of a request that is open and belongs to the owner; `lost` for any other. Throws for
+ * values that no settlement may have: a charge above the hold, or counts that no row can store.
  */
 export function decideSettlement(batch: BatchState, settlement: Settlement, owner: Owner): ResolveOutcome {
   const found = openRequest(batch, settlement, owner);
@@ -33,10 +33,10 @@ export function decideSettlement(batch: BatchState, settlement: Settlement, owne
   return { kind: "done", balance: found.postings.balance.available };
 }
 
-/** `releaseDigest` null: the release that was frozen at admission. */
+/** `releaseDigest` null means the release frozen at admission. */
 export type Settling = Omit<Settlement, "releaseDigest"> & { releaseDigest: string | null };
 
-/** Books the charge, what is left of the hold, and the usage. Throws as `decideSettlement` does. */
+/** Books the charge, the rest of the hold, and the usage. Throws as `decideSettlement` does. */
 export function settle(batch: BatchState, found: OpenRequest, settlement: Settling): void {
   const { request, postings } = found;
   const { charge, variance, usage, lowered } = settlement;
@@ -85,8 +85,8 @@ export function settle(batch: BatchState, found: OpenRequest, settlement: Settli
 }
 
 /**
- * What a column of whole numbers takes, with room for sums of many: a count beyond it would spoil the hour's usage of its
- * key for everybody who settles after it. Whoever reports usage is held to its bounds long before (gateway/bill.ts).
+ * The largest count that a column of whole numbers takes, with room for sums of many: a larger count would spoil the hour's
+ * usage of its key for every later settlement. Reported usage is limited to its bounds well before this (gateway/bill.ts).
  */
 const MOST_TOKENS = 2 ** 40;
 
@@ -109,7 +109,7 @@ function requireWhole(name: string, whole: number | null): void {
     throw new Error(`a settlement with ${whole} as ${name}`);
 }
 
-/** The whole hold of a request that is open and its owner's goes back; everybody else's is `lost`. */
+/** Returns the whole hold of a request that is open and belongs to the owner; `lost` for any other. */
 export function decideVoid(batch: BatchState, voiding: Voiding, owner: Owner): ResolveOutcome {
   const found = openRequest(batch, voiding, owner);
   if (!("request" in found)) return found;
@@ -175,7 +175,7 @@ function releaseMonth(batch: BatchState, request: RequestRow, charge: NanoUsd): 
   batch.changes.keyMonths.add(month);
 }
 
-/** `row` as it is but for how long its answer and its key are kept, which is decided here. */
+/** Writes `row`, after deciding how long its answer and its key are kept. */
 function close(
   batch: BatchState,
   { request, postings }: OpenRequest,
@@ -195,7 +195,7 @@ function close(
   if (answerKept && answerUntilMs !== null) {
     batch.changes.answers.push({ organizationId, answer, expiresAtMs: answerUntilMs });
   }
-  // Later operations of this batch see the request closed, and a retry its answer.
+  // Later operations of this batch see the request closed, and a retry sees its answer.
   request.state = row.state;
   request.closedTxn = txn;
   const claim = keyed
@@ -216,7 +216,7 @@ function freeClaim(
   batch.changes.claimsFreed.push({ organizationId, keyId, idempotencyKey, requestId });
 }
 
-/** Tokens that were charged for: at most the quoted bounds where the hold capped the charge, as the receipt prints. */
+/** Returns the tokens that were charged for: at most the quoted bounds if the hold capped the charge, as the receipt prints. */
 function chargedTokens(
   request: { promptBound: number; outputBound: number },
   settled: { usage: Settlement["usage"]; variance: NanoUsd },
@@ -232,10 +232,10 @@ function chargedTokens(
   };
 }
 
-/** Whole hours since the Unix epoch, in which usage is added up. */
+/** Whole hours since the Unix epoch, the unit in which usage is summed. */
 export const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS);
 
-/** Counts stay plain numbers: what the settlements of one batch may add up to is far below 2^53. */
+/** Counts stay plain numbers: the sum over the settlements of one batch is far below 2^53. */
 function addUsage(batch: BatchState, request: RequestRow, settlement: Settling): void {
   const tokens = chargedTokens(request, settlement);
   const row = batch.usageOf(request, hourOf(request.admittedAtMs));

@@ -1,5 +1,5 @@
-// Money that goes back, once per (source, external id): a payment disputed or paid back takes credits away, a refunded
-// request returns them (money.md §5). What a chargeback does not find becomes debt, and admission stops until it is paid.
+// Money that goes back, once per (source, external id): a disputed or repaid payment takes credits away, a refunded
+// request returns them (money.md §5). What a chargeback cannot take becomes debt, and admission stops until it is paid.
 import type { Actor } from "../../domain/actor.ts";
 import { formatUsd, minUsd, type NanoUsd, subUsd, ZERO_USD } from "../../domain/money.ts";
 import type { AccountPostings } from "../commit/account-postings.ts";
@@ -10,7 +10,7 @@ import { tellReason } from "./reason.ts";
 
 export type Reversal = Parameters<Ledger["reverse"]>[0];
 
-/** Takes or gives back once, at most what is there to go back. Throws for an amount that is not above zero. */
+/** Takes or gives back once, at most what may go back. Throws for an amount that is not above zero. */
 export function decideReversal(batch: BatchState, reversal: Reversal, actor: Actor): ReversalOutcome {
   const { organizationId, amount, kind, source, externalId, target } = reversal;
   const postings = batch.postingsOf(organizationId);
@@ -51,12 +51,12 @@ export function decideReversal(batch: BatchState, reversal: Reversal, actor: Act
   return { kind: "reversed", balance, debt };
 }
 
-/** A request gives back what it cost; a chargeback can only take what was once paid in. */
+/** A request can give back what it cost; a chargeback can take only what was paid in. */
 const mostThatGoesBack = (postings: AccountPostings, request: RefundableRow | undefined): NanoUsd =>
   request === undefined ? postings.balance.purchased : subUsd(request.charge, request.refunded);
 
 function chargeBack(postings: AccountPostings, amount: NanoUsd, reference: string): void {
-  // Open holds stay with their requests; what comes back from them pays the debt then.
+  // Open holds stay with their requests; what they return later pays the debt.
   const found = minUsd(postings.balance.available, amount);
   postings.moveReferenced("chargeback", found, reference);
   postings.moveReferenced("chargeback_debt", subUsd(amount, found), reference);

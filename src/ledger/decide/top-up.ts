@@ -1,5 +1,5 @@
-// Money in: a purchase or a grant, credited once per (source, external id), however often it is reported (money.md §5).
-// Open debt is paid from it at once; a purchase makes the organization a paid workspace.
+// Money in: a purchase or a grant, credited once per (source, external id), however often it is reported
+// (money.md §5). It pays open debt at once; a purchase makes the organization a paid workspace.
 import type { Actor } from "../../domain/actor.ts";
 import { type NanoUsd, formatUsd } from "../../domain/money.ts";
 import type { BatchState } from "../commit/batch-state.ts";

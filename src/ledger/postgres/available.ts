@@ -1,8 +1,8 @@
-// What a read of a database that is away is told.
+// The error for a read while the database is away.
 import { overloaded } from "../../domain/overloaded.ts";
 import { errorKind } from "../../store/postgres-error.ts";
 
-/** A read of a database that is away is a refusal to try again, not a bug. */
+/** Turns a failed read of a database that is away into a refusal to try again, not a bug. */
 export async function available<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading;

@@ -1,4 +1,4 @@
-// A change whose connection is lost: run once again while it cannot have happened, never where it may have.
+// A change whose connection is lost runs again if it cannot have happened, and never if it may have.
 import { expect, test } from "bun:test";
 import type { PoolClient } from "pg";
 import { Lines } from "../../lib/lines.ts";
@@ -10,7 +10,7 @@ import { change } from "./changes.ts";
 
 const LOST = "Connection terminated unexpectedly";
 
-/** A pool of connections of which each is lost at its statement of that number, counted from 0; null: it lives. */
+/** Returns a pool of connections, each lost at the statement of the given number, counted from 0; null: it is not lost. */
 function poolOf(...lostAt: (number | null)[]) {
   const sent: string[][] = [];
   const thrownAway: boolean[] = [];

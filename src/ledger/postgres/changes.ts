@@ -1,7 +1,7 @@
-// Changes beside the money path on PostgreSQL: each a short transaction of its own that locks what it changes first, so
-// that admissions on every gateway come before it or after it, and runs again when it met another, or when its connection
-// was gone before it asked for the commit (money.md §7, §10). Of one organization they stand in line here, not at its lock:
-// there they would take all connections of the pool, and come before every batch that its admissions are in.
+// Changes outside the money path on PostgreSQL. Each is a short transaction of its own that first locks what it
+// changes, so that admissions on every gateway come before it or after it. It is retried after a conflict, or if its
+// connection was lost before it asked for the commit (money.md §7, §10). Changes of one organization queue here, not
+// at its lock: there they would take all connections of the pool, and come before every batch with its admissions.
 import type { Pool, PoolClient } from "pg";
 import { overloaded } from "../../domain/overloaded.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -13,31 +13,31 @@ import { int } from "../cell.ts";
 import { DATABASE_NOW } from "./lease.ts";
 import { askOnce } from "./query.ts";
 
-/** Two that meet need a few tries; one that meets a commit which waits for its standby has none to win. */
+/** Two conflicting changes need a few tries; none can win against a commit that waits for its standby. */
 const TRIES = 5;
 const TRY_WITHIN_MS = 3_000;
-/** Nobody waits longer for a standby that does not confirm; the server sets no limit to that wait. */
+/** The longest wait for a standby that does not confirm; the server itself sets no limit. */
 const COMMIT = { text: "COMMIT", query_timeout: 4_000 };
 
 export interface ChangePorts {
   pool: Pick<Pool, "connect">;
-  /** What rows are stamped with: the database's clock when null. */
+  /** The clock that rows are stamped with; null for the database's clock. */
   stamps: Clock | null;
-  /** Organizations are their places. */
+  /** One line per organization. */
   lines: Lines;
 }
 
-/** What became of one try. */
+/** The progress of one try. */
 interface Try {
-  /** It had a connection. */
+  /** True once it had a connection. */
   begun: boolean;
-  /** It may have happened, whatever is said of it. */
+  /** True once it may have happened, whatever error is returned. */
   committing: boolean;
 }
 
 /**
- * Runs `work` in a transaction of its own, again when it met another. Once again, too, when the connection was lost under
- * it: one of a pool may have been gone for long, and the server ends one whose process was held for a second.
+ * Runs `work` in its own transaction and retries after a conflict. Also retries once if the connection was lost during it:
+ * a pooled connection may have been dead for long, and the server closes one whose process was suspended for a second.
  */
 export function change<T>(on: ChangePorts, of: Changing | null, work: Work<T>): Promise<T> {
   const askedMs = performance.now();
@@ -56,7 +56,7 @@ async function tried<T>(on: ChangePorts, work: Work<T>, askedMs: number): Promis
       const late = performance.now() - askedMs > TRY_WITHIN_MS;
       if (kind === "store" && run.begun && !run.committing && tries === 1 && !late) continue;
       if (kind === "store" || (kind === "conflict" && (late || tries === TRIES))) throw overloaded(error);
-      // Two that make the same thing at once: the second finds it made.
+      // Two transactions created the same thing at once: the retry finds it.
       const again = kind === "conflict" || (error as { code?: string }).code === "23505";
       if (!again || tries === TRIES) throw error;
     }

@@ -1,4 +1,4 @@
-// One batch as one transaction in two round trips: begin, lock and load; decide here; write and commit (money.md §7).
+// Runs one batch as one transaction in two round trips: begin, lock and load; decide here; write and commit (money.md §7).
 import type { Client } from "pg";
 import type { Clock } from "../../lib/clock.ts";
 import { crashPoint } from "../../lib/crash-point.ts";
@@ -20,21 +20,21 @@ import type { Changes, RequestRow } from "../rows.ts";
 
 export interface CommitPorts {
   databaseClock: DatabaseClock;
-  /** What rows are stamped with: the database's clock when null. */
+  /** The clock that rows are stamped with; null for the database's clock. */
   stamps: Clock | null;
   dataKey: Uint8Array;
   retention: BatchContext["retention"];
   rates: PostgresRates;
   isStopped: BatchContext["isStopped"];
   days: Seen;
-  /** The number that this process admits under. */
+  /** The epoch that this process admits under. */
   epoch(): number;
-  /** Unique and rising. */
+  /** Unique and increasing. */
   nextTransaction(): number;
   own: OwnRequests;
 }
 
-/** Commits the batch; outcomes in its order. Throws when it was rolled back, and `UnknownCommit` when that is not known. */
+/** Commits the batch and returns outcomes in its order. Throws if it was rolled back; `UnknownCommit` if that is unknown. */
 export async function commitBatch(
   client: Client,
   operations: readonly MoneyOperation[],
@@ -43,8 +43,8 @@ export async function commitBatch(
   const txn = ports.nextTransaction();
   const { decided, changes, writes, requests } = await decideBatch(client, operations, { ...ports, txn });
   if (isEmpty(changes)) {
-    // Nothing was to be written. What was found may be said only if it will not be lost with this server; a commit
-    // behind its locks waits for the standby.
+    // There is nothing to write. What was found may be reported only if it will not be lost with this
+    // server; a commit with its locks held waits for the standby.
     if (decided.some(tellsOfEarlier)) await client.query("COMMIT");
     else rollBack(client);
     return decided;
@@ -57,7 +57,7 @@ export async function commitBatch(
   } catch (error) {
     if (wasRefused(error)) {
       rollBack(client);
-      // Perhaps what was remembered is not so any more: once more, on what is read.
+      // The remembered rows may be out of date: retry once with rows that are read.
       if (wasMisfit(error) && ports.own.doubt(requests)) return await commitBatch(client, operations, ports);
       throw error;
     }
@@ -69,16 +69,16 @@ export async function commitBatch(
   return decided;
 }
 
-/** Of what is known to have happened. */
+/** Remembers changes that are known to have happened. */
 const remember = (changes: Changes, { own, rates }: CommitPorts): void =>
   own.changed(changes, (organizationId) => rates.expects(organizationId));
 
-/** Nobody waits for it: nothing was written, or a statement failed whose error is the one that counts. */
+/** Not awaited: either nothing was written, or a statement failed and its error is the one that counts. */
 function rollBack(client: Client): void {
   client.query("ROLLBACK").catch(() => {});
 }
 
-/** Acknowledges what an earlier transaction has done, which may have happened on this server alone so far. */
+/** True if the outcome acknowledges an earlier transaction, which so far may have happened on this server alone. */
 function tellsOfEarlier(committed: Committed<MoneyOutcome>): boolean {
   if (committed.kind !== "outcome") return false;
   const { kind } = committed.outcome;
@@ -92,7 +92,7 @@ interface DecidedBatch {
   decided: Committed<MoneyOutcome>[];
   changes: Changes;
   writes: Question[];
-  /** What it was decided on. */
+  /** The requests that the decision was based on. */
   requests: Iterable<RequestRow>;
 }
 
@@ -139,8 +139,8 @@ const LOCK = namedStatement(
 );
 
 /**
- * Whether the transaction in doubt happened. Its locks are taken first: a ghost of it that still runs is waited for.
- * A transaction is whole or not at all, so one of its rows tells.
+ * Returns whether the transaction in doubt happened. Takes its locks first, which waits for it if it
+ * is still running. A transaction is atomic, so one of its rows is enough to tell.
  */
 export async function happened(
   client: Client,

@@ -1,12 +1,12 @@
-// Statements that leave together and are answered together, behind one Sync: the server flushes its answers once and the
-// gateway wakes for them once, whatever their number. Each is planned and described once per connection. The first that
-// fails ends them all: what stands behind it, a COMMIT above all, is not run (money.md §7).
+// Statements that are sent together and answered together, with one Sync: the server flushes its answers
+// once and the gateway wakes once, whatever their number. Each is parsed and described once per connection.
+// The first failure ends them all: later statements, above all a COMMIT, do not run (money.md §7).
 import pg, { type ClientBase } from "pg";
 import type { Cell } from "../cell.ts";
 import type { SqlValue } from "../../store/sql.ts";
 import { type ByRows, type NamedStatement, transposed } from "./query.ts";
 
-/** What a statement takes. */
+/** A parameter of a statement. */
 export type Parameter = SqlValue | undefined | readonly Parameter[];
 
 /** A statement with its values; one without a name is planned each time. */
@@ -15,7 +15,7 @@ export interface Question {
   values: readonly Parameter[];
 }
 
-/** Asks for these rows, or with them; `also`: the parameters behind theirs. */
+/** Builds a question for these rows; `also` holds the parameters after theirs. */
 export function questionAbout(
   { one, many }: ByRows,
   rows: readonly (readonly Parameter[])[],
@@ -30,11 +30,11 @@ export function questionAbout(
 /** The answer to one statement of a flight. */
 export interface Answer {
   rows: Cell[][];
-  /** The command's tag, `COMMIT` or `ROLLBACK` of a COMMIT. */
+  /** The command tag: a COMMIT is answered with `COMMIT` or `ROLLBACK`. */
   tag: string;
 }
 
-/** Answers in the order of the questions, or the error of the first that failed. Needs a connection in pipeline mode. */
+/** Resolves with answers in the order of the questions, or rejects with the first error. Needs pipeline mode. */
 export const askTogether = (on: ClientBase, questions: readonly Question[]): Promise<Answer[]> =>
   new Promise((resolve, reject) => {
     on.query(
@@ -43,7 +43,7 @@ export const askTogether = (on: ClientBase, questions: readonly Question[]): Pro
   });
 
 type Reader = (cell: string) => Cell;
-/** How the cells of a connection's prepared statements are read. */
+/** The cell readers of each connection's prepared statements. */
 const PREPARED = new WeakMap<ClientBase, Map<string, readonly Reader[]>>();
 
 function preparedOn(client: ClientBase): Map<string, readonly Reader[]> {
@@ -52,7 +52,7 @@ function preparedOn(client: ClientBase): Map<string, readonly Reader[]> {
   return known;
 }
 
-/** The driver's connection, as far as it is used here. */
+/** The part of the driver's connection that is used here. */
 interface Wire {
   stream: { cork(): void; uncork(): void };
   close(of: { type: "S"; name: string }): void;
@@ -65,12 +65,12 @@ interface Wire {
 
 type Told = (error: unknown, answers: Answer[]) => void;
 
-/** What the driver tells a query of its own, told of several. */
+/** Handles the driver's callbacks for one query on behalf of several statements. */
 class Flight extends pg.Query {
   private readonly prepared: Map<string, readonly Reader[]>;
   private readonly answers: Answer[] = [];
   private found: Cell[][] = [];
-  /** Printed before anything is sent: what cannot be printed must not leave half a flight on the wire. */
+  /** Printed before anything is sent: a value that cannot be printed must not leave half a flight on the wire. */
   private readonly printed: (string | Buffer | null)[][];
   private readonly preparing = new Map<string, readonly Reader[]>();
 
@@ -92,7 +92,7 @@ class Flight extends pg.Query {
       const known = this.prepared.has(name) || (name !== "" && this.preparing.has(name));
       if (!known) {
         this.preparing.set(name, []);
-        wire.close({ type: "S", name }); // left by a flight that failed, perhaps
+        wire.close({ type: "S", name }); // a failed flight may have left it behind
         wire.parse(statement);
       }
       wire.bind({ statement: name, values: this.printed[index] ?? [] });
@@ -103,7 +103,7 @@ class Flight extends pg.Query {
     wire.stream.uncork();
   };
 
-  /** The statement that is being answered. */
+  /** The statement being answered. */
   private get current(): string {
     return this.questions[this.answers.length]?.statement.name ?? "";
   }
@@ -133,7 +133,7 @@ class Flight extends pg.Query {
   }
 }
 
-/** A parameter in PostgreSQL's text; bytes travel as they are. */
+/** Prints a parameter in PostgreSQL's text format; bytes are sent as they are. */
 function printed(value: Parameter): string | Buffer | null {
   if (value === null || value === undefined) return null;
   if (Array.isArray(value)) return `{${value.map(element).join(",")}}`;
@@ -148,7 +148,7 @@ function element(value: Parameter): string {
   return String(value);
 }
 
-/** Few texts hold what must be escaped, and to look costs less than to replace. */
+/** Few texts need escaping, and checking costs less than replacing. */
 function quoted(text: string): string {
   if (!text.includes('"') && !text.includes("\\")) return `"${text}"`;
   return `"${text.replaceAll("\\", String.raw`\\`).replaceAll('"', String.raw`\"`)}"`;

@@ -1,5 +1,5 @@
-// Keys as they are now, before anything of their requests is read: all that one turn of the event loop asks for in one
-// statement, on a connection of its own, so that neither a long page nor a batch stands before it.
+// Reads the current state of keys, before anything of their requests is read. All reads of one turn of the
+// event loop go in one statement, on a separate connection, so that neither a long page nor a batch delays it.
 import type { Client } from "pg";
 import { overloaded } from "../../domain/overloaded.ts";
 import { messageOf } from "../../domain/error-message.ts";
@@ -23,18 +23,18 @@ const KEYS_NOW = byRows(
    JOIN api_key k ON k.org_id = asked.org_id AND k.key_id = asked.key_id`,
 );
 
-/** So long after a failed attempt to connect nobody tries again; then it is tried, whether anybody asks or not. */
+/** The delay after a failed connection attempt. The next attempt is made whether or not a read is waiting. */
 const AWAY_MS = 250;
 
 type Rows = ReadonlyMap<string, KeyRow>;
 
-/** What a turn has asked for so far, each key once. */
+/** The keys asked for so far in this turn, each once. */
 interface Question {
   asked: Map<string, readonly [organizationId: string, keyId: string]>;
   answer: Promise<Rows>;
 }
 
-/** One connection, opened again by itself after a failure; until it is there, every read is refused as `overloaded`. */
+/** One connection that is reopened automatically after a failure; until then every read is refused as `overloaded`. */
 export class KeyReader {
   private client: Promise<Client> | null = null;
   private failure: unknown = null;
@@ -44,17 +44,17 @@ export class KeyReader {
 
   constructor(private readonly connect: () => Promise<Client>) {}
 
-  /** Connects, so that the first request need not, and so that a gateway without this connection says so. */
+  /** Connects, so that the first request need not and a gateway without this connection reports it. */
   async open(): Promise<void> {
-    await this.connected().catch(() => {}); // tried again until it is there
+    await this.connected().catch(() => {}); // retried until it is there
   }
 
-  /** Why no key can be read; null while one can, as far as anybody knows. */
+  /** Why no key can be read; null if one can, as far as is known. */
   get trouble(): string | null {
     return this.failure === null ? null : messageOf(this.failure);
   }
 
-  /** Read after this was called. Undefined when there is no such key; throws `Refusal("overloaded")` without a database. */
+  /** Returns the key, read after this call; undefined if there is none. Throws `Refusal("overloaded")` without a database. */
   async read(organizationId: string, keyId: string): Promise<KeyRow | undefined> {
     const { asked, answer } = (this.question ??= this.begin());
     const id = rowId(organizationId, keyId);
@@ -65,10 +65,10 @@ export class KeyReader {
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.again);
-    await (await this.client?.catch(() => null))?.end().catch(() => {}); // it may be gone already
+    await (await this.client?.catch(() => null))?.end().catch(() => {}); // it may already be gone
   }
 
-  /** Asked at the end of this turn. */
+  /** Starts a question that is sent at the end of this turn. */
   private begin(): Question {
     const { promise: answer, resolve, reject } = Promise.withResolvers<Rows>();
     const question: Question = { asked: new Map(), answer };
@@ -87,7 +87,7 @@ export class KeyReader {
       return new Map((answer?.rows ?? []).map((row) => [rowId(text(row[0]), text(row[1])), keyOf(row)]));
     } catch (error) {
       this.forget(connection);
-      client.end().catch(() => {}); // gone already, most likely
+      client.end().catch(() => {}); // most likely already gone
       throw error;
     }
   }
@@ -110,7 +110,7 @@ export class KeyReader {
     return connection;
   }
 
-  /** It is made anew, at once where it was lost. */
+  /** Drops the connection and opens a new one, at once if it was lost. */
   private forget(connection: Promise<Client>): void {
     if (this.client !== connection) return;
     this.client = null;
@@ -121,6 +121,6 @@ export class KeyReader {
 
   private tryAgain(): void {
     this.again = undefined;
-    this.connected().catch(() => {}); // noted where it is made
+    this.connected().catch(() => {}); // recorded where the connection is made
   }
 }

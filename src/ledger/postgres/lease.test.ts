@@ -14,7 +14,7 @@ afterAll(async () => {
   for (const lease of taken) await lease.release();
 });
 
-/** A lease over a database whose renewals go as told; resolves with the milliseconds between the first two of them. */
+/** Runs a lease on a database that answers renewals as given; resolves with the milliseconds between the first two. */
 async function betweenRenewals(renewal: (asked: Asked, n: number) => Promise<void>): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   const atMs: number[] = [];
@@ -41,7 +41,7 @@ async function betweenRenewals(renewal: (asked: Asked, n: number) => Promise<voi
   return promise;
 }
 
-// They wait for real seconds, and wait together.
+// These tests wait for real seconds, so they run concurrently.
 setDefaultTimeout(30_000);
 test.concurrent("a renewal that failed is tried again at once, not when the next one is due", async () => {
   const ms = await betweenRenewals(async (_, n) => {
@@ -50,7 +50,7 @@ test.concurrent("a renewal that failed is tried again at once, not when the next
   expect(ms).toBeLessThan(1_700);
 });
 
-/** From one renewal to the end of the lease, less the two seconds before the next is due. */
+/** From one renewal to the end of the lease, minus the two seconds until the next one is due. */
 const LEFT_MS = 8_000;
 
 test.concurrent("a renewal without an answer is given up in the first half of what is left of the lease, and tried again", async () => {

@@ -1,6 +1,6 @@
 // A gateway's right to own requests: a row with a lease, renewed every two seconds, valid for ten by the database's
-// clock. Whoever cannot renew it stops admitting by itself. One that stays away is evicted by another, for good: from
-// then on the others resolve what it left, and should it come back, then under a new number (money.md §2, §9).
+// clock. A gateway that cannot renew it stops admitting by itself. One that stays away is evicted by another for
+// good: from then on the others resolve what it left, and if it comes back, it gets a new epoch (money.md §2, §9).
 import { hostname } from "node:os";
 import { randomBase62 } from "../../lib/id.ts";
 import type { Jobs } from "../../lib/jobs.ts";
@@ -14,13 +14,13 @@ import { type Asking, askOnce } from "./query.ts";
 
 const LEASE_MS = 10_000;
 const RENEW_EVERY_MS = 2_000;
-/** A database that came back is asked at once: a lease that runs out meanwhile refuses everybody. */
+/** A database that came back is asked at once: a lease that runs out meanwhile refuses every request. */
 const TRY_AGAIN_MS = 250;
-/** As long as a batch may take, so that a slow database loses no lease; without an answer there is time for one more. */
+/** As long as a batch may take, so that a slow database loses no lease; after a timeout there is time for one more try. */
 const RENEWED_WITHIN_MS = 4_000;
-/** After a database that was away for everybody: time for all to renew before anyone is evicted. */
+/** After the database was away for everybody: time for all to renew before anyone is evicted. */
 const GRACE_MS = 5_000;
-/** By then everybody who is there has renewed what a database's clock that was put forward made overdue. */
+/** If the database's clock was put forward and made leases overdue, every live instance has renewed by then. */
 export const RENEWED_AFTER_STEP_MS = LEASE_MS + GRACE_MS;
 
 export const DATABASE_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
@@ -28,28 +28,28 @@ export const DATABASE_NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::big
 const RENEW = `UPDATE instance SET lease_until = ${DATABASE_NOW} + ${LEASE_MS}
    WHERE epoch = $1 AND NOT condemned RETURNING ${DATABASE_NOW}`;
 
-/** Whether the instance of this number may own requests now: its lease has not run out. SQL. */
+/** SQL that is true if the instance with this epoch may own requests now: its lease has not run out. */
 export const owns = (epoch: string): string =>
   `EXISTS (SELECT 1 FROM instance i WHERE i.epoch = ${epoch} AND NOT i.condemned AND i.lease_until > ${DATABASE_NOW})`;
 
 export interface LeasePorts {
   clock: DatabaseClock;
   jobs: Jobs;
-  /** Told of every instance before it owns anything. */
+  /** Called with each instance's name before it owns anything. */
   begins(name: string): void;
-  /** The store has another data key by now: this process never gets a lease again. */
+  /** Called if the store has another data key by now: this process never gets a lease again. */
   lost: ((error: StoreFailure) => void) | undefined;
 }
 
 /**
- * Taken once per process. `epoch` changes when a lease that was lost is taken anew; requests of the number before are
- * others' to end.
+ * Taken once per process. `epoch` changes when a lost lease is taken again; others then end the
+ * requests of the previous epoch.
  */
 export class Lease {
-  /** The number that this process admits under now. */
+  /** The epoch that this process admits under now. */
   epoch = 0;
   private validUntilMs = 0;
-  /** Since when it has been valid without a break. */
+  /** Since when it has been valid without interruption. */
   private heldSinceMs = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private released = false;
@@ -67,17 +67,17 @@ export class Lease {
     return lease;
   }
 
-  /** False once it may have run out: counted from before the renewal was asked for. */
+  /** False once it may have run out: counted from before the renewal was sent. */
   get valid(): boolean {
     return !this.released && performance.now() < this.validUntilMs;
   }
 
-  /** Whether it was valid for so long that others have had their chance to renew theirs. */
+  /** True if it has been valid long enough for others to have had their chance to renew. */
   get mayEvict(): boolean {
     return this.valid && performance.now() - this.heldSinceMs > GRACE_MS;
   }
 
-  /** Whether no other that is there has been for longer. */
+  /** True if no other live instance has been running longer. */
   async leads(): Promise<boolean> {
     if (!this.valid) return false;
     const [row] = await askOnce(
@@ -87,7 +87,7 @@ export class Lease {
     return row?.[0] !== null && int(row?.[0]) === this.epoch;
   }
 
-  /** Gives the lease back, so that others need not wait for its end. */
+  /** Gives the lease back, so that others need not wait until it runs out. */
   async release(): Promise<void> {
     this.released = true;
     clearTimeout(this.timer);
@@ -101,12 +101,12 @@ export class Lease {
     try {
       this.ports.begins(name);
     } catch (error) {
-      this.ports.jobs.failed("ledger_lease", error); // what it leaves is then ended when its lease has run out
+      this.ports.jobs.failed("ledger_lease", error); // what it leaves is then ended once its lease has run out
     }
     const askedAtMs = performance.now();
     const [row] = await askOnce(
       this.store.pool,
-      // The row stays as it is until this is committed: a change of the data key waits for it, or is seen here.
+      // The row stays as it is until this commits: a change of the data key waits for it, or is seen here.
       `INSERT INTO instance (epoch, name, started_at, lease_until)
        SELECT $1::bigint, $2::text, ${DATABASE_NOW}, ${DATABASE_NOW} + ${LEASE_MS}
        FROM (SELECT 1 FROM store_state WHERE data_key_check = $3 FOR SHARE) AS ours RETURNING started_at`,
@@ -132,7 +132,7 @@ export class Lease {
   private async renew(): Promise<void> {
     const askedAtMs = performance.now();
     const [row] = await askOnce(this.store.pool, RENEW, [this.epoch], { query_timeout: RENEWED_WITHIN_MS });
-    // Evicted: the others resolve what it owned. A new number owns none of that.
+    // Evicted: the others resolve what it owned. A new epoch owns none of that.
     if (row === undefined) return await this.begin();
     this.ports.clock.read(int(row[0]));
     this.extend(askedAtMs);
@@ -145,7 +145,7 @@ export class Lease {
           () => RENEW_EVERY_MS,
           (error: unknown) => {
             if (error instanceof StoreFailure) this.giveUp(error);
-            // The lease runs out by itself if this goes on.
+            // If this continues, the lease runs out by itself.
             else if (errorKind(error) === "operation") this.ports.jobs.failed("ledger_lease", error);
             return TRY_AGAIN_MS;
           },
@@ -158,20 +158,20 @@ export class Lease {
   }
 }
 
-/** Those that were given back; or also those that had to be renewed by a time, as `SteadyClock` tells it. */
+/** Leases that were given back; or also those that were not renewed by a time, as `SteadyClock` returns it. */
 export type Overdue = "returned" | { nowMs: number };
 
 /** The database's own time, unless it was put forward a moment ago. */
 const sinceOf = (which: Overdue): string =>
   which === "returned" ? "1" : `least(${DATABASE_NOW}, ${Math.floor(which.nowMs)})`;
 
-/** Ends the ownership of those that gave their lease back and, of a time, of those that did not renew it. */
+/** Ends the ownership of instances that gave their lease back and, for a time, of those that did not renew it. */
 export async function evictInstances(on: Asking, which: Overdue): Promise<void> {
   const before = which === "returned" ? sinceOf(which) : `${sinceOf(which)} - ${GRACE_MS}`;
   await askOnce(on, `UPDATE instance SET condemned = true WHERE NOT condemned AND lease_until < ${before}`);
 }
 
-/** The numbers of those whose requests are still their own; of a time, without those whose lease has run out by it. */
+/** Returns the epochs that still own their requests; for a time, without those whose lease has run out by it. */
 export async function owningEpochs(on: Asking, which: Overdue): Promise<ReadonlySet<number>> {
   const rows = await askOnce(
     on,

@@ -1,6 +1,5 @@
-// The ledger on PostgreSQL, for any number of gateways: a few writers per process, each organization always at
-// the same one, every decision taken on rows locked in the database, nothing about keys, limits or credits cached
-// (money.md §2, §7).
+// The ledger on PostgreSQL, for any number of gateways: a few writers per process, each organization always on the same one.
+// Every decision is made on rows locked in the database; nothing about keys, limits or credits is cached (money.md §2, §7).
 import { STORED_ANSWER_BYTES_MAX } from "../answer-vault.ts";
 import type { Credential } from "../../domain/credential.ts";
 import { overloaded } from "../../domain/overloaded.ts";
@@ -54,29 +53,29 @@ import { Spool } from "../commit/spool.ts";
 
 export interface PostgresLedgerPorts {
   store: PostgresStore;
-  /** What rows are stamped with; left out, the database's own clock, which all gateways agree on. */
+  /** The clock that rows are stamped with; defaults to the database's own clock, which all gateways agree on. */
   clock?: Clock;
-  /** Told by each batch and renewal what time it is there; its own where nobody else goes by it. */
+  /** Updated with the database's time by each batch and renewal; defaults to a clock of its own if nobody else uses it. */
   databaseClock?: DatabaseClock;
   idempotency: { bodyRetentionMs: number; tombstoneRetentionMs: number };
   printInterrupted: PrintInterrupted;
-  /** Between two runs of the sweeper, milliseconds. */
+  /** The interval between two runs of the sweeper, milliseconds. */
   sweepEveryMs?: number;
-  /** Between two looks at the books, milliseconds. */
+  /** The interval between two checks of the books, milliseconds. */
   booksEveryMs?: number;
   writers?: number;
   jobs?: Jobs;
-  /** None where they are left out. */
+  /** Defaults to no limits. */
   rateDefaults?: RateDefaults;
-  /** What it remembers of requests that run; left out, nobody else looks. */
+  /** What is remembered of running requests; defaults to an instance that nobody else reads. */
   own?: OwnRequests;
-  /** The database has another data key by now: this process serves nothing any more. */
+  /** Called if the database has another data key by now: this process then serves nothing any more. */
   keyChanged?: (error: Error) => void;
 }
 
 const WRITERS = 4;
 
-/** Opens the ledger; what earlier processes spooled is settled, and what they left is resolved, before it resolves. */
+/** Opens the ledger. Before it resolves, what earlier processes spooled is settled, and what they left is resolved. */
 export async function openPostgresLedger(ports: PostgresLedgerPorts): Promise<Ledger> {
   const ledger = await PostgresLedger.open(ports);
   return ledger.interface();
@@ -246,7 +245,7 @@ class PostgresLedger {
     };
   }
 
-  /** The number the request was admitted under, which need not be the one of now. */
+  /** The epoch that the request was admitted under, which need not be the current one. */
   private ownerOf({ requestId }: { requestId: string }): Owner {
     return { epoch: this.own.epochOf(requestId) ?? this.lease.epoch };
   }
@@ -265,7 +264,7 @@ class PostgresLedger {
   }
 
   private async checkKey(credential: Credential): Promise<Refusal | KeyTerms> {
-    // What COMMIT 1 would be told, before its request is read.
+    // The same check as in COMMIT 1, before the request is read.
     const { organizationId, keyId } = credential;
     if (!this.lease.valid || !this.writers.readyFor(organizationId)) throw overloaded();
     const row = await this.keyReader.read(organizationId, keyId);
@@ -273,25 +272,25 @@ class PostgresLedger {
     return known.kind === "refused" ? known.refusal : known.key;
   }
 
-  /** COMMIT 1: what this resolves as admitted may be sent. */
+  /** COMMIT 1: a request that this resolves as admitted may be sent. */
   private async admit(operation: Extract<MoneyOperation, { kind: "admit" }>): Promise<AdmissionDecision> {
     if (!this.lease.valid) throw overloaded();
     const decision = await this.decided<DecidedAdmission>(operation);
     if (decision.kind !== "admitted") return this.answered(decision);
-    // This process was held while its commit was under way, or nobody knew of the commit for long: others may have ended it.
+    // This process was suspended during its commit, or the commit was in doubt for long: others may have ended the request.
     const { epoch } = this.ownerOf(operation.admission);
     if (this.lease.valid && epoch === this.lease.epoch) return decision;
     this.takeBack(operation);
     throw overloaded();
   }
 
-  /** An admission whose caller was refused: nothing was sent, the hold goes back and the key is free. */
+  /** Takes back an admission whose caller was refused: nothing was sent, the hold is returned and the key is free. */
   private takeBack(operation: MoneyOperation): void {
     if (operation.kind !== "admit") return;
     const { requestId, credential } = operation.admission;
     const { organizationId } = credential;
     const voiding = neverDispatched({ organizationId, requestId }, { status: 503, totalMs: 0 });
-    // Lost only when the process ends before the database is back: then the sweeper does it.
+    // Lost only if the process ends before the database is back: then the sweeper does it.
     this.resolved(voiding, { kind: "void", voiding, owner: this.ownerOf({ requestId }) }).catch(() => {});
   }
 
@@ -308,7 +307,7 @@ class PostgresLedger {
   }
 
   private async close(): Promise<void> {
-    // Together: a sweep may be waiting for a database that is away, which the writers give up on.
+    // Concurrently: a sweep may be waiting for a database that is away, which the writers give up on.
     await Promise.all([this.upkeep.stop(), this.books.stop(), this.writers.close(), this.keyReader.close()]);
     await this.lease.release().catch(() => {}); // it runs out by itself
     this.previous.end();

@@ -1,6 +1,6 @@
-// The rate limits that a batch is decided on, behind the lock on the balances of their organizations. Whose balance, or whose
-// model's routes, say that there are limits shows with the first answers: who is known to have them is asked about at once,
-// everybody else once more in the same transaction, so that what is remembered here saves a question and decides nothing.
+// Loads the rate limits that a batch is decided on, after the balances of their organizations are locked. The first answers
+// show whether an organization's balance or a model's routes have limits. Organizations known to have limits are queried at
+// once, all others in a second query of the same transaction, so what is remembered here saves a query and decides nothing.
 import type { RateDefaults, RatePlace } from "../../domain/rate-limits.ts";
 import type { Cell } from "../cell.ts";
 import { selected } from "../column-loads.ts";
@@ -25,13 +25,13 @@ const PLACE = [
   ["model", "text"],
 ] as const;
 const LIMITS = byRows("rate_limits", (rows) => countedFor(parameterRows(rows, "counted", PLACE)));
-// Of requests whose key and model this process does not know: another one admitted them, or they had no limits then.
+// For requests whose key and model this process does not know: another process admitted them, or they had no limits then.
 const LIMITS_OF_REQUESTS = namedStatement(
   "rate_limits_of_requests",
   countedFor(`(SELECT DISTINCT r.org_id, r.key_id, r.model FROM unnest($1::text[], $2::text[]) AS asked (org_id, request_id)
      JOIN request r ON r.org_id = asked.org_id AND r.request_id = asked.request_id) AS counted`),
 );
-// All that run are fewer than all that an organization ever sent.
+// The running requests of all organizations are fewer than all requests that one organization ever sent.
 const RUNNING = namedStatement(
   "running",
   `WITH running AS MATERIALIZED (SELECT org_id, key_id, model FROM request WHERE closed_txn IS NULL)
@@ -56,12 +56,12 @@ export class PostgresRates {
     private readonly own: OwnRequests,
   ) {}
 
-  /** What is to be asked for these operations; the answers go to `rows`. */
+  /** Returns what to ask for these operations; the answers go into `rows`. */
   of(operations: readonly MoneyOperation[], rows: Rows): RatesOfBatch {
     return new RatesOfBatch(operations, rows, this);
   }
 
-  /** Whether it is asked about from the first. */
+  /** True if the organization's limits are asked for in the first round. */
   expects(organizationId: string): boolean {
     return this.seen.has(organizationId) || hasDefaults(this.defaults);
   }
@@ -70,16 +70,16 @@ export class PostgresRates {
     this.seen.add(organizationId);
   }
 
-  /** Of a request that this process admitted. */
+  /** Returns the place of a request that this process admitted. */
   placeOf(requestId: string): RatePlace | undefined {
     return this.own.placeOf(requestId);
   }
 }
 
 class RatesOfBatch {
-  /** Organizations that had limits the last time: asked about from the first. */
+  /** Organizations that had limits the last time: asked for in the first round. */
   private readonly known = new Set<string>();
-  /** Asked about because the first answers said so. */
+  /** Operations asked for because the first answers showed limits. */
   private readonly late = new Set<MoneyOperation>();
   private readonly counted = new Set<string>();
 
@@ -89,7 +89,7 @@ class RatesOfBatch {
     private readonly rates: PostgresRates,
   ) {}
 
-  /** Of organizations that had limits the last time. */
+  /** Returns the questions for organizations that had limits the last time. */
   expected(): Asked {
     const { rates, known } = this;
     const expected: MoneyOperation[] = [];
@@ -102,7 +102,7 @@ class RatesOfBatch {
     return this.limitsOf(expected);
   }
 
-  /** What the answers so far show to be needed; null when that is all. */
+  /** Returns what the answers so far show to be needed; null when nothing is missing. */
   missing(): Asked | null {
     const late = this.operations.filter((operation) => this.isNews(operation));
     if (late.length > 0) {
@@ -118,7 +118,7 @@ class RatesOfBatch {
     return subjects.length === 0 ? null : this.runningOf(subjects);
   }
 
-  /** Whether it may be limited, and nobody asked about it yet. */
+  /** True if the operation may be limited and has not been asked for yet. */
   private isNews(operation: MoneyOperation): boolean {
     const { balances, routes } = this.rows;
     const organizationId = organizationOf(operation);
@@ -164,7 +164,7 @@ class RatesOfBatch {
   }
 }
 
-/** A batch has many requests of few keys and models: each once. Neighbours are often of one place, and need no text to be compared. */
+/** The distinct places of a batch, which has few for many requests. Consecutive equal ones are found without an id. */
 class Places {
   private readonly found = new Map<string, RatePlace>();
   private last: RatePlace | null = null;
@@ -186,7 +186,7 @@ class Places {
   }
 }
 
-/** What admissions ask for. */
+/** Returns the places of the admissions. */
 function placesOf(operations: readonly MoneyOperation[]): Places {
   const places = new Places();
   for (const operation of operations) {
@@ -200,7 +200,7 @@ function placesOf(operations: readonly MoneyOperation[]): Places {
 const rowsOf = (places: Iterable<RatePlace>): string[][] =>
   Array.from(places, ({ organizationId, keyId, model }) => [organizationId, keyId, model]);
 
-/** Whose hold an operation changes. */
+/** Returns the requests whose hold an operation changes. */
 function requestsOf(operation: MoneyOperation): readonly { organizationId: string; requestId: string }[] {
   switch (operation.kind) {
     case "settle":

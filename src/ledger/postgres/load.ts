@@ -1,5 +1,5 @@
-// Reads what a batch is decided on, each table once for the whole batch: the balances locked in the order of their
-// organizations, then the clock, then the rest. All statements leave before the first is answered (money.md §7).
+// Reads what a batch is decided on, each table once for the whole batch: the balances, locked in the order of their
+// organizations, then the clock, then the rest. All statements are sent before the first is answered (money.md §7).
 import { nextUtcMonth, utcMonth } from "../../lib/clock.ts";
 import type { MoneyOperation } from "../decide/decide.ts";
 import type { Reversal } from "../decide/reversal.ts";
@@ -18,13 +18,13 @@ import type { Seen } from "./seen.ts";
 
 export interface LoadedBatch {
   rows: Rows;
-  /** The database's clock, read after the locks were taken; milliseconds. Null when there was nothing to lock. */
+  /** The database's clock in milliseconds, read after the locks were taken; null if there was nothing to lock. */
   databaseNowMs: number | null;
-  /** Whether the number that was asked about may admit. False when there was nothing to lock. */
+  /** True if the given epoch may admit; false if there was nothing to lock. */
   owns: boolean;
 }
 
-/** Rows that a batch asks for, each once, by their ids. */
+/** The rows that a batch needs, each once, by their ids. */
 class Wanted {
   readonly organizations = new Set<string>();
   readonly keys = new Map<string, [string, string]>();
@@ -108,26 +108,26 @@ class Wanted {
 }
 
 export interface LoadTerms {
-  /** The number that would admit. Null for a preview, which locks nothing and decides without writing. */
+  /** The epoch to admit under. Null for a preview, which locks nothing and decides without writing. */
   epoch: number | null;
-  /** About now: which months' rows of a key are read. */
+  /** The approximate time, which determines the months of a key that are read. */
   aboutMs: number;
   rates: PostgresRates;
-  /** Keys with a limit of the day or of the week. */
+  /** Keys with a day or week limit. */
   days: Seen;
   /** Requests whose rows need not be read. */
   own: OwnRequests;
 }
 
-/** Behind the cells of a balance; whether the number may admit stands behind it. */
+/** The index of the clock, after the cells of a balance; whether the epoch may admit follows it. */
 const CLOCK = widthOf(LOAD.balance);
 
-/** Rows by question, the questions asked in this order. */
+/** Returns rows per question, in the order of the questions. */
 export type AskTogether = (questions: readonly Question[]) => Promise<Cell[][][]>;
 
 /**
- * Everything the operations are decided on. On one connection, inside a transaction, unless nothing is locked. `ask`: the
- * first time; `askMore`: what only then shows to be needed.
+ * Loads everything the operations are decided on. Runs on one connection inside a transaction, unless
+ * nothing is locked. `ask` sends the first round, `askMore` what only its answers show to be needed.
  */
 export async function loadRows(
   { ask, askMore }: Record<"ask" | "askMore", AskTogether>,
@@ -192,8 +192,8 @@ export async function loadRows(
 }
 
 /**
- * Puts requests that are known among the rows. `unread`: the others; `months`: rows of keys that come neither with those nor with
- * the keys of admissions, whose months are `about`.
+ * Adds remembered requests to the rows. Returns the others as `unread`, and as `months` the key months
+ * that are loaded neither with those nor with the keys of admissions, whose months are `about`.
  */
 function takeOwn(
   own: OwnRequests,
@@ -219,13 +219,13 @@ function takeOwn(
 const idsOf = (wants: readonly (readonly [id: string, parts: readonly string[]])[]): (readonly string[])[] =>
   wants.map(([, parts]) => parts);
 
-/** A key with a limit of the day or of the week whose days were not asked for. */
+/** True for a key with a day or week limit whose days were not asked for. */
 function isUncounted({ keys, keySpends }: Rows, id: string): boolean {
   const key = keys.get(id);
   return key !== undefined && countsDays(key) && !keySpends.has(id);
 }
 
-/** This month and its neighbours: stamps are lifted by up to an hour, and two clocks may differ a little. */
+/** Returns this month and its neighbours: stamps are lifted by up to an hour, and two clocks may differ a little. */
 function monthsAbout(ms: number): string[] {
   const next = nextUtcMonth(ms);
   const first = Date.parse(`${utcMonth(ms)}-01T00:00:00Z`);
@@ -242,7 +242,7 @@ const putRequestAndMonth: put.Put = (rows, cells) => {
   putMonth(rows, cells, widthOf(LOAD.request));
 };
 
-/** Nothing where the key has no row of that month yet. */
+/** Adds nothing if the key has no row for that month yet. */
 function putMonth(rows: Rows, cells: readonly Cell[], from: number): void {
   if (cells[from] !== null) put.putKeyMonth(rows, cells, from);
 }

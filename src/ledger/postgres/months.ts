@@ -1,17 +1,17 @@
-// The hourly usage of a month is a partition of its own, made ahead of time, so that forgetting an old month is one
-// `DROP TABLE`. What has no partition yet lands in `usage_hour_other`, and nothing waits for this.
+// The hourly usage of a month is a separate partition, created ahead of time, so that an old month is dropped
+// with one `DROP TABLE`. Rows without a partition go to `usage_hour_other`, so nothing waits for this.
 import { nextUtcMonth, utcMonth } from "../../lib/clock.ts";
 import { hourOf } from "../decide/resolution.ts";
 import { type Asking, askOnce } from "./query.ts";
 
 const MONTHS_AHEAD = 2;
 
-/** `usage_hour_2026_11`. */
+/** For example `usage_hour_2026_11`. */
 const tableOfMonth = (ms: number): string => `usage_hour_${utcMonth(ms).replace("-", "_")}`;
 
 /**
- * Makes the partitions of this month and the next ones where they are missing; of earlier ones from `fromMs` on. False where
- * somebody's long transaction kept one from being made.
+ * Creates missing partitions for this month and the next ones, and for earlier ones from `fromMs`.
+ * Returns false if another long transaction blocked one of them.
  */
 export async function makeMonths(on: Asking, nowMs: number, fromMs = nowMs): Promise<boolean> {
   const months: number[] = [];
@@ -29,8 +29,8 @@ export async function makeMonths(on: Asking, nowMs: number, fromMs = nowMs): Pro
 }
 
 /**
- * What is made here waits for everybody who has the table, a dump of an hour included, and whoever writes a charge meanwhile
- * waits behind it: longer than a batch takes, and no longer.
+ * Creating a partition waits for every user of the table, such as an hour-long dump, and every writer
+ * of a charge meanwhile waits behind it. This limit is just longer than a batch takes.
  */
 const WAITS_MS = 100;
 const LOCKED = "55P03";
@@ -49,7 +49,7 @@ async function makeMonth(on: Asking, ms: number): Promise<boolean> {
     return true;
   } catch (error) {
     const { code = "" } = error as { code?: string };
-    // Rows of that month are in `usage_hour_other` already, or another gateway makes it right now: both are fine.
+    // Rows of that month are already in `usage_hour_other`, or another gateway is creating it right now: both are fine.
     if (code !== LOCKED && !EXPECTED.has(code)) throw error;
     return code !== LOCKED;
   }

@@ -1,23 +1,23 @@
-// Unfinished requests that have no owner any more: whose instance is evicted, or who passed their time by so much that
-// their owner has given up (money.md §9).
+// Finds unfinished requests without an owner: their instance is evicted, or they are so far past their
+// deadline that the owner has given up (money.md §9).
 import type { Unowned } from "../recovery.ts";
 import { int, text } from "../cell.ts";
 import { ORPHANS_AT_ONCE } from "../upkeep-pace.ts";
 import { type Asking, askOnce } from "./query.ts";
 
-/** An owner ends its request at its deadline; one that has not by then, and waits for no commit, never will. */
+/** An owner ends its request at its deadline; one that has not done so by now, and is not waiting for a commit, never will. */
 const OWN_LATE_MS = 60_000;
-/** Long enough for any owner elsewhere to be told, and to ask a provider what became of it. */
+/** Long enough for any other owner to get its answer and to ask a provider for the outcome. */
 const FOREIGN_LATE_MS = 15 * 60_000;
 
 export interface UnownedPorts {
-  /** Numbers of this process. */
+  /** Epochs of this process. */
   own: readonly number[];
-  /** As `SteadyClock` tells it. */
+  /** The time from `SteadyClock`. */
   nowMs: number;
 }
 
-/** Some of them, those in quarantine left out: the others must not wait behind them. */
+/** Returns some of them, without those in quarantine, so that the others need not wait behind them. */
 export async function findUnowned(on: Asking, { own, nowMs }: UnownedPorts): Promise<Unowned[]> {
   const rows = await askOnce(
     on,

@@ -1,27 +1,27 @@
-// What a process remembers of the requests that it admitted, while they run: their rows as its own transactions left them, so
-// that their ends need not read them again. What is decided on such a row is written only where the store still has it so
-// (`column-writes.ts`); where it has not, the rows are doubted and the batch reads them.
+// What a process remembers of its running requests: their rows as its own transactions left them, so
+// that their ends need not read them again. A decision based on such a row is written only if the store
+// still has that row (`column-writes.ts`); if not, the rows are doubted and the batch reads them.
 import { Register } from "../../lib/roster.ts";
 import type { RatePlace } from "../../domain/rate-limits.ts";
 import type { Changes, RequestRow } from "../rows.ts";
 
 interface OwnRequest {
   row: RequestRow;
-  /** It may count for a limit. */
+  /** True if it may count towards a limit. */
   limited: boolean;
-  /** The store was found to have it otherwise, or may have. */
+  /** True if the store's row was found to differ, or may differ. */
   doubted: boolean;
 }
 
 export class OwnRequests {
   private readonly requests = new Register<string, OwnRequest>();
 
-  /** How many of them are remembered. */
+  /** The number of remembered requests. */
   get size(): number {
     return this.requests.size;
   }
 
-  /** What a transaction is known to have changed. `limited`: whether requests of an organization may count for a limit. */
+  /** Records the changes of a committed transaction. `limited`: whether an organization's requests may count towards a limit. */
   changed(
     { opened, lowered, checkpoints, closed }: Pick<Changes, "opened" | "lowered" | "checkpoints" | "closed">,
     limited: (organizationId: string) => boolean,
@@ -43,12 +43,12 @@ export class OwnRequests {
     for (const { requestId } of closed) this.ended(requestId);
   }
 
-  /** However it ended; nothing where it is not remembered. */
+  /** Forgets the request, however it ended; does nothing if it is not remembered. */
   ended(requestId: string): void {
     this.requests.take(requestId);
   }
 
-  /** Their rows are read from now on. Whether one of them was not doubted before. */
+  /** Makes their rows be read from now on. Returns whether any of them was not doubted before. */
   doubt(requests: Iterable<{ requestId: string }>): boolean {
     let news = false;
     for (const { requestId } of requests) {
@@ -60,7 +60,7 @@ export class OwnRequests {
     return news;
   }
 
-  /** Its row, the caller's to change; undefined where it has to be read. */
+  /** Returns a copy of its row that the caller may change; undefined if it must be read. */
   rowOf(organizationId: string, requestId: string): RequestRow | undefined {
     const own = this.requests.get(requestId);
     return own === undefined || own.doubted || own.row.organizationId !== organizationId
@@ -68,19 +68,19 @@ export class OwnRequests {
       : { ...own.row };
   }
 
-  /** The number that it was admitted under. */
+  /** Returns the epoch that it was admitted under. */
   epochOf(requestId: string): number | undefined {
     return this.requests.get(requestId)?.row.epoch;
   }
 
-  /** Whose it is, where it may count for a limit. */
+  /** Returns its place if it may count towards a limit. */
   placeOf(requestId: string): RatePlace | undefined {
     const own = this.requests.get(requestId);
     return own?.limited === true ? own.row : undefined;
   }
 }
 
-/** As a batch would load it after its admission (`LOAD.request`). */
+/** The row as a batch would load it after its admission (`LOAD.request`). */
 const admittedRow = ({
   organizationId,
   requestId,

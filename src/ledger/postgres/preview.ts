@@ -1,4 +1,4 @@
-// What an admission would be decided as now: the same rows and the same rule as COMMIT 1, without a lock, and nothing is kept.
+// Decides an admission as of now, with the rows and rules of COMMIT 1 but without a lock, and keeps nothing.
 import type { DecidedAdmission } from "../decide/admission.ts";
 import { decide, type MoneyOperation } from "../decide/decide.ts";
 import type { CommitPorts } from "./commit.ts";

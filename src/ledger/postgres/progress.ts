@@ -1,4 +1,4 @@
-// What a running request has stored so far, for those who wait for it on another gateway (money.md §8.5).
+// The stored progress of a running request, for callers that wait for it on another gateway (money.md §8.5).
 import type { PostgresStore } from "../../store/postgres.ts";
 import { openChunk } from "../answer-vault.ts";
 import type { StoredAnswer } from "../ledger.ts";
@@ -8,17 +8,17 @@ import { runOnPostgres } from "../../store/postgres-sql.ts";
 import { findAnswer } from "../requests.ts";
 import { readable } from "../unreadable.ts";
 
-/** State and chunks are of one instant. */
+/** State and chunks are from the same instant. */
 export interface Progress {
-  /** A request that is not there was released with the row that a failover lost; one in quarantine is run by nobody. */
+  /** A missing request was released together with the row that a failover lost; nobody runs one in quarantine. */
   state: "running" | "quarantined" | "settled" | "released";
-  /** From the asked one on, in order and without a gap. */
+  /** From the requested one on, in order and without gaps. */
   chunks: Uint8Array[];
-  /** Once it has ended, if its answer is kept. */
+  /** Set once the request has ended, if its answer is kept. */
   answer: StoredAnswer | null;
 }
 
-/** One statement, so that state and chunks are of one instant: chunks go with the end of their request. */
+/** One statement, so that state and chunks are from the same instant: chunks are deleted when their request ends. */
 const LOOK = namedStatement(
   "look",
   `SELECT r.state, c.seq, c.sealed, EXISTS (SELECT 1 FROM quarantine q
@@ -28,7 +28,7 @@ const LOOK = namedStatement(
    WHERE r.org_id = $1 AND r.request_id = $2 ORDER BY c.seq`,
 );
 
-/** `from`: how many chunks are known already. */
+/** `from` is the number of chunks already known. */
 export async function lookAt(
   { pool, dataKey }: Pick<PostgresStore, "pool" | "dataKey">,
   place: { organizationId: string; requestId: string },

@@ -1,9 +1,9 @@
-// Statements as rows of cells, prepared by name once per connection. `Asking` is one connection or the pool; columns of
-// a set-based statement travel as one array each (money.md §7).
+// Runs statements that return rows of cells and are prepared by name once per connection. `Asking` is
+// one connection or the pool; a set-based statement takes each column as one array (money.md §7).
 import type { ClientBase, Pool } from "pg";
 import type { Cell } from "../cell.ts";
 
-/** Whatever statements are asked on: a connection inside its transaction, or the pool. */
+/** Anything that runs statements: a connection inside its transaction, or the pool. */
 export type Asking = Pick<ClientBase | Pool, "query">;
 
 export interface NamedStatement {
@@ -14,7 +14,7 @@ export interface NamedStatement {
 /** Names a statement, so that the server plans it once per connection. */
 export const namedStatement = (name: string, text: string): NamedStatement => ({ name, text });
 
-/** The rows, cells in the order of the columns. */
+/** Returns the rows, with cells in the order of the columns. */
 export async function askNamed(
   on: Asking,
   { name, text }: NamedStatement,
@@ -24,7 +24,7 @@ export async function askNamed(
   return rows;
 }
 
-/** A statement that is not worth a name; `query_timeout` where its connection's is too long, milliseconds. */
+/** Runs an unnamed statement; `query_timeout`, in milliseconds, overrides a connection timeout that is too long. */
 export async function askOnce(
   on: Asking,
   text: string,
@@ -35,7 +35,7 @@ export async function askOnce(
   return rows;
 }
 
-/** One text for any number of rows, which travel as arrays, and one for a single row: its values need no array and no function. */
+/** One text for any number of rows, sent as arrays, and one for a single row, whose values need no arrays and no function. */
 export interface ByRows {
   many: NamedStatement;
   one: NamedStatement;
@@ -47,7 +47,7 @@ export const byRows = (name: string, text: (rows: "many" | "one") => string): By
   one: namedStatement(`${name}_one`, text("one")),
 });
 
-/** Parameters of these types as a table. */
+/** Returns parameters of these types as a table expression. */
 export function parameterRows(
   rows: "many" | "one",
   table: string,
@@ -60,6 +60,6 @@ export function parameterRows(
     : `(SELECT ${values.join(", ")}) AS ${table} (${names})`;
 }
 
-/** Rows turned into one array per column, for `unnest`: of equal length, since it pads shorter ones with NULL. */
+/** Transposes rows into one array per column, all of equal length: `unnest` would pad shorter ones with NULL. */
 export const transposed = <Value>(rows: readonly (readonly Value[])[], columns: number): Value[][] =>
   Array.from({ length: columns }, (_, column) => rows.map((row) => row[column] as Value));

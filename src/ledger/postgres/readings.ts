@@ -1,11 +1,11 @@
-// What a batch is read with: each question as one statement over all that is asked for, and one for a single row.
+// The statements that load a batch: each reads all the rows asked for, with a variant for a single row.
 import { selected } from "../column-loads.ts";
 import { LOAD } from "../columns.ts";
 import { spendBesideKey } from "../key-spend.ts";
 import { DATABASE_NOW, owns } from "./lease.ts";
 import { byRows, type ByRows, parameterRows } from "./query.ts";
 
-/** Each row with the clock as it was read behind that row's lock: the latest was read behind all of them. */
+/** Selects each row with the clock as read after that row was locked: the latest of them was read after all locks. */
 const balances =
   (lock: "FOR UPDATE" | "", beside: string) =>
   (_: string, rows: "many" | "one"): string =>
@@ -14,10 +14,10 @@ const balances =
        WHERE b.org_id = ${rows === "many" ? "ANY($1::text[])" : "$1::text"} AND b.slot = 0 ORDER BY b.org_id ${lock})
      SELECT balance.*, ${DATABASE_NOW}${beside} FROM balance`;
 
-/** The month beside what it belongs to; null when the key has none yet. */
+/** The month joined to its key or request; null if the key has none yet. */
 const KEY_MONTH = selected(LOAD.keyMonth, "m");
 
-/** `columns`, all of them text: what is asked with, `asked`. */
+/** `columns`, all of type text, are the parameters, named `asked`. */
 const reading = (
   name: string,
   columns: string,
@@ -28,7 +28,7 @@ const reading = (
 };
 
 export const READ = {
-  /** Beside each: whether the number may admit. */
+  /** Also selects whether the epoch may admit. */
   lockedBalances: reading("locked_balances", "org_id", balances("FOR UPDATE", `, ${owns("$2::bigint")}`)),
   balances: reading("balances", "org_id", balances("", "")),
   keys: reading(

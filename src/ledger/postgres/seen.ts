@@ -1,10 +1,10 @@
-// What the batches of this process have met before, so that the next one asks about it from the first. It saves a question and
-// decides nothing: whatever is not remembered is asked about once its first answers show that it is needed.
+// What earlier batches of this process have met, so that the next one asks for it in the first round. It saves a
+// query and decides nothing: anything not remembered is asked for once the first answers show that it is needed.
 
-/** At most; then it begins anew. */
+/** The maximum number of ids, after which the set is cleared. */
 const REMEMBERED = 10_000;
 
-/** Bounded: full, it forgets all and begins anew. */
+/** A bounded set: when full, it is cleared. */
 export class Seen {
   private readonly ids = new Set<string>();
 

@@ -1,5 +1,5 @@
-// The upkeep that every gateway on a database does now and then, safe twice and safe when killed: ends requests without
-// an owner, deletes what has outlived its promise, makes room for the months to come (money.md §8.10, §9, I13, I17).
+// Periodic upkeep that every gateway on a database does; safe to run twice and safe to kill. It ends requests
+// without an owner, deletes what has expired, and prepares the coming months (money.md §8.10, §9, I13, I17).
 import { Refusal } from "../../domain/refusals.ts";
 import type { Repeating } from "../../lib/every.ts";
 import type { Jobs } from "../../lib/jobs.ts";
@@ -10,7 +10,7 @@ import { makeMonths } from "./months.ts";
 import { stepsOf } from "../upkeep-steps.ts";
 import { BETWEEN_RUNS_MS, ROWS_PER_RUN, RUNS_BETWEEN_MENDINGS } from "../upkeep-pace.ts";
 
-/** What keeps a month from being made lasts, and each try is a moment in which charges wait. */
+/** Whatever blocks a month from being created lasts, and charges wait during each try. */
 const RUNS_BETWEEN_MONTHS = 3;
 
 export interface SweepPorts {
@@ -22,16 +22,16 @@ export interface SweepPorts {
   settleSpooled(): Promise<void>;
   /** Ends requests whose owner is gone. */
   resolveOrphans(): Promise<void>;
-  /** Sets right how many requests run under a limit. */
+  /** Corrects the number of running requests of each limit. */
   mendLimits(): Promise<unknown>;
-  /** Takes over who is stopped, which another gateway may have found. */
+  /** Loads the stopped organizations, which another gateway may have found. */
   readStops(): Promise<void>;
-  /** Told when a run has ended. */
+  /** Called when a run has ended. */
   swept(nowMs: number): void;
   everyMs: number;
 }
 
-/** Returns whether there may be more. */
+/** Returns true if there may be more. */
 async function deleteExpired(on: Asking, nowMs: number): Promise<boolean> {
   const deleted = await Promise.all(
     Object.entries({ result: "org_id, request_id", claim: "org_id, key_id, idem_key" }).map(([table, key]) =>
@@ -47,7 +47,7 @@ async function deleteExpired(on: Asking, nowMs: number): Promise<boolean> {
   return deleted.some(({ length }) => length === ROWS_PER_RUN);
 }
 
-/** A database that is away, or busy with another's sweep: it is asked again with the next run. */
+/** True if the database is away, or busy with another gateway's sweep: it is asked again in the next run. */
 export const refusedByStore = (error: unknown): boolean =>
   error instanceof Refusal || errorKind(error) !== "operation";
 

@@ -1,5 +1,5 @@
-// What earlier processes left, and what this store asks of each of its gateways: done before the first request, then again
-// and again (money.md §2, §9).
+// What earlier processes left, and the upkeep this store needs from each of its gateways: done before
+// the first request, then repeatedly (money.md §2, §9).
 import { HOUR_MS, MINUTE_MS } from "../../domain/durations.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Repeating } from "../../lib/every.ts";
@@ -39,17 +39,17 @@ interface UpkeepPorts {
   lease: Lease;
   /** What this process remembers of its own requests. */
   own: OwnRequests;
-  /** Whose paid calls are refused. */
+  /** Knows whose paid calls are refused. */
   books: BooksWatch;
   pulse: Pulse;
   jobs: Jobs;
   printInterrupted: PrintInterrupted;
   submit(operation: MoneyOperation): Promise<unknown>;
   clock: Clock;
-  /** The database's, whatever rows are stamped with. */
+  /** The database's clock, whatever rows are stamped with. */
   databaseClock: Clock;
   ready(): boolean;
-  /** Between two runs, milliseconds. */
+  /** The interval between two runs, milliseconds. */
   everyMs: number;
 }
 
@@ -101,7 +101,7 @@ export class Upkeep {
     await this.sweeping?.stop();
   }
 
-  /** Of a start: only a database that is away keeps a gateway from it. */
+  /** Runs a step of the start: only a database that is away prevents a gateway from starting. */
   private async unlessBroken(job: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -112,7 +112,7 @@ export class Upkeep {
   }
 
   private overdue(): Overdue {
-    const nowMs = this.leases.nowMs(); // each time, so that it knows of a step
+    const nowMs = this.leases.nowMs(); // read each time, so that it notices a step
     return this.ports.lease.mayEvict ? { nowMs } : "returned";
   }
 
@@ -121,7 +121,7 @@ export class Upkeep {
     return settleSpooled({
       on,
       spool,
-      // Before those are evicted: then their requests are anybody's to end.
+      // Before those are evicted: after that anybody may end their requests.
       owning: () => owningEpochs(store.pool, this.overdue()),
       submit: (operation) => this.ports.submit(operation),
       jobs,
@@ -139,7 +139,7 @@ export class Upkeep {
         submit: (operation) => this.ports.submit(operation),
         quarantine: async (unowned, reason) => {
           await putInQuarantine(on, unowned, reason);
-          own.ended(unowned.requestId); // a person ends it, at whichever gateway
+          own.ended(unowned.requestId); // a person ends it, at any gateway
         },
         isStoreFailure: refusedByStore,
       },

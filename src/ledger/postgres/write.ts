@@ -1,6 +1,6 @@
-// Writes what a batch decided: one statement per table over arrays, every money update conditional on what was read.
-// All statements leave together, the commit behind them, so a statement that did not hit exactly its rows must fail by
-// itself: that aborts the transaction before the commit is read (money.md §7, §11).
+// Writes what a batch decided: one statement per table over arrays, every money update conditional on what was
+// read. All statements are sent together with the commit after them, so a statement that does not hit exactly
+// its rows must fail by itself, which aborts the transaction before the commit is read (money.md §7, §11).
 import { auditLine } from "../../store/audit-log.ts";
 import { sent as inPostgres } from "../../store/postgres-sql.ts";
 import type { Kind } from "../../store/tables.ts";
@@ -24,11 +24,11 @@ const TYPES: Readonly<Record<Kind, string>> = {
   flag: "boolean",
 };
 
-/** Fails with a division by zero unless as many rows changed as the parameter after the arrays says. */
+/** Fails with a division by zero unless the number of changed rows equals the parameter after the arrays. */
 const exactly = (change: string, parameter: number): string =>
   `WITH changed AS (${change} RETURNING 1) SELECT 1 / (count(*) = $${parameter}::bigint)::int FROM changed`;
 
-/** A statement over rows `r`. */
+/** Returns a statement over rows `r`. */
 function textOf({ parameters, statement: written, once }: Write<never>, count: "many" | "one"): string {
   const rows = parameterRows(
     count,
@@ -46,12 +46,12 @@ function textOf({ parameters, statement: written, once }: Write<never>, count: "
   return `INSERT INTO ${into} AS had (${names}) SELECT ${selected} FROM ${rows} ${onConflict}`;
 }
 
-/** By the names of `WRITE`. */
+/** Keyed by the names of `WRITE`. */
 export const WRITE_STATEMENTS: ReadonlyMap<string, ByRows> = new Map(
   Object.values(WRITE).map((write) => [write.name, byRows(write.name, (count) => textOf(write, count))]),
 );
 
-/** What to ask for all of it, in order; nothing for an empty change. */
+/** Returns the statements that write the changes, in order; empty for an empty change. */
 export function writesOf(changes: Changes, dataKey: Uint8Array): Question[] {
   const writes: Question[] = [];
   eachWrite(changes, dataKey, ({ name, values, once, large }, rows) => {
@@ -68,7 +68,7 @@ export function writesOf(changes: Changes, dataKey: Uint8Array): Question[] {
   return writes;
 }
 
-/** Whether nothing was decided that has to be written: such a batch needs no commit. */
+/** True if nothing that was decided needs to be written: such a batch needs no commit. */
 export const isEmpty = (changes: Changes): boolean =>
   [
     changes.balances,

@@ -1,5 +1,5 @@
-// The writers of one process: an organization's operations always take the same connection, so that processes meet on its
-// row at most once at a time, and organizations on different connections commit at once (money.md §7).
+// The writers of one process. An organization's operations always use the same connection, so that each process waits
+// for its row at most once at a time, and organizations on different connections commit in parallel (money.md §7).
 import type { Client } from "pg";
 import type { Jobs } from "../../lib/jobs.ts";
 import type { PostgresStore } from "../../store/postgres.ts";
@@ -21,10 +21,10 @@ export interface WriterPoolPorts {
   jobs: Jobs;
 }
 
-/** Waiting operations of one writer. */
+/** The number of operations that may wait for one writer. */
 const QUEUE = 5_000;
 
-/** A few group commits side by side; operations of one organization always go to the same one. */
+/** Several group commits side by side; operations of one organization always go to the same one. */
 export class WriterPool {
   private readonly writers: GroupCommit<MoneyOperation, MoneyOutcome>[];
 
@@ -57,12 +57,12 @@ export class WriterPool {
     return this.writers.every(({ ready }) => ready);
   }
 
-  /** Why one of them takes nothing; null while all of them do. */
+  /** Why one of them takes no writes; null while all do. */
   get trouble(): string | null {
     return this.writers.find(({ trouble }) => trouble !== null)?.trouble ?? null;
   }
 
-  /** Operations that wait, of all writers. */
+  /** The number of waiting operations, over all writers. */
   get waiting(): number {
     return this.writers.reduce((sum, { waiting }) => sum + waiting, 0);
   }
@@ -71,7 +71,7 @@ export class WriterPool {
     return this.writerOf(organizationOf(operation)).submit(operation);
   }
 
-  /** Whether the writer of this organization takes anything now. */
+  /** True if the writer of this organization takes operations now. */
   readyFor(organizationId: string): boolean {
     return this.writerOf(organizationId).ready;
   }
@@ -93,7 +93,7 @@ async function openWriter(
 ): Promise<Writer<MoneyOperation, MoneyOutcome>> {
   const client = await connect();
   await assertTakesWrites(client).catch(async (error: unknown) => {
-    await client.end().catch(() => {}); // it takes no writes: nothing of it is missed
+    await client.end().catch(() => {}); // it takes no writes, so nothing is lost with it
     throw error;
   });
   client.once("end", lost);
@@ -102,7 +102,7 @@ async function openWriter(
   return {
     commit: (operations) =>
       commitBatch(client, operations, commit).catch((error: unknown) => {
-        // Said between two flights, the server's reason is not what the next one fails with.
+        // If the server gave its reason between two flights, the next one fails with a different error.
         throw wasCutIdle(endedBy) ? endedBy : error;
       }),
     happened: (operations, about) => happened(client, operations, about, commit),
@@ -111,13 +111,13 @@ async function openWriter(
   };
 }
 
-/** A standby answers too; only a primary can be counted on. */
+/** A standby answers, too, but only a primary takes writes. */
 async function assertTakesWrites(client: Client): Promise<void> {
   const { rows } = await client.query<{ transaction_read_only: string }>("SHOW transaction_read_only");
   if (rows[0]?.transaction_read_only !== "off") throw new Error("the database takes no writes");
 }
 
-/** FNV-1a: spreads organizations evenly; nothing depends on which writer it is. */
+/** FNV-1a: spreads organizations evenly; nothing depends on which writer one gets. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1)

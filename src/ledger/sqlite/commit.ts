@@ -1,5 +1,5 @@
-// One batch as one SQLite transaction: changes of the operator, then load, decide, write (money.md §7). A COMMIT that fails
-// leaves its outcome unknown: durable or not, nobody knows before the store was reopened.
+// Runs one batch as one SQLite transaction: changes of the operator, then load, decide, write (money.md §7).
+// After a failed COMMIT the outcome is unknown: whether it is durable shows only once the store is reopened.
 import type { Clock } from "../../lib/clock.ts";
 import { crashPoint } from "../../lib/crash-point.ts";
 import type { SqliteStore } from "../../store/sqlite.ts";
@@ -21,7 +21,7 @@ interface Applied {
   changes: Changes;
 }
 
-/** The writer of the group commit: called for one batch at a time, and it never awaits. */
+/** The writer of the group commit: called for one batch at a time; it never awaits. */
 export class SqliteCommit implements Writer<Operation, Outcome> {
   connection: SqliteConnection;
   private transactions = 0;
@@ -34,7 +34,7 @@ export class SqliteCommit implements Writer<Operation, Outcome> {
     this.connection = new SqliteConnection(store, terms);
   }
 
-  /** Commits the batch; outcomes in its order. Throws when it was rolled back, and `UnknownCommit` when that is not known. */
+  /** Commits the batch and returns outcomes in its order. Throws if it was rolled back; `UnknownCommit` if that is unknown. */
   commit(operations: readonly Operation[]): Committed<Outcome>[] {
     const { writer } = this.store;
     const txn = this.nextTransaction();
@@ -54,24 +54,24 @@ export class SqliteCommit implements Writer<Operation, Outcome> {
     }
   }
 
-  /** What a batch would be decided on now. */
+  /** Returns the context that a batch would be decided in now. */
   context(txn = 0): BatchContext {
     return { nowMs: this.clock.nowMs(), txn, epoch: this.store.epoch, ...this.terms };
   }
 
-  /** Replaces the connection, and throws while the store takes no writes. */
+  /** Replaces the connection; throws while the store takes no writes. */
   reopen(): void {
     this.store.reopen();
     this.connection = new SqliteConnection(this.store, this.terms);
     this.store.writer.run("UPDATE store_state SET epoch = epoch WHERE id = 1");
   }
 
-  /** Without its reserve file the store takes only what ends requests. */
+  /** Without its reserve file the store takes only operations that end requests. */
   hasRoom(): boolean {
     return this.store.reserve.restore();
   }
 
-  /** A transaction is whole or not at all, so one of its rows tells. Changes of the operator leave no trace of it. */
+  /** A transaction is atomic, so one of its rows is enough to tell. Changes of the operator leave no trace. */
   happened(
     _operations: readonly Operation[],
     { txn, changes: { entries, opened, closed } }: UnknownCommit<Outcome>,
@@ -99,7 +99,7 @@ export class SqliteCommit implements Writer<Operation, Outcome> {
   /** The store outlives its ledger. */
   async close(): Promise<void> {}
 
-  /** Some requests without an end whose owner is of an earlier boot, or that are past this time: its owner gave up. */
+  /** Returns some unfinished requests of earlier boots, or with a deadline before this time: their owner gave up. */
   unowned(deadlineBeforeMs: number): Unowned[] {
     return this.unownedWhere(
       `(epoch < ?1 OR deadline_at < ?2) AND NOT EXISTS (SELECT 1 FROM quarantine q

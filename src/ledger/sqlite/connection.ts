@@ -1,5 +1,5 @@
-// Everything that is prepared on the one connection that writes. Built anew when the store is reopened: statements of a
-// connection that saw an I/O error are not trusted (money.md §2).
+// Everything prepared on the one writing connection. Rebuilt when the store is reopened: statements of
+// a connection that saw an I/O error are not trusted (money.md §2).
 import type { Statement } from "bun:sqlite";
 import type { Query } from "../../store/sql.ts";
 import { runOnSqlite } from "../../store/sqlite-sql.ts";
@@ -29,18 +29,18 @@ export class SqliteConnection {
     this.committing = writer.prepare("COMMIT");
   }
 
-  /** Nothing that happens before its end is anybody else's. */
+  /** Begins a transaction; nothing else runs before it ends. */
   begin(): void {
     this.keys.forget();
     this.beginning.run();
   }
 
-  /** Durable when it returns; when it throws, nobody knows. */
+  /** Durable when it returns; if it throws, the outcome is unknown. */
   commit(): void {
     this.committing.run();
   }
 
-  /** Runs it to its end before anything else happens; in the batch's transaction, if one is open. */
+  /** Runs the query to its end before anything else happens; in the batch's transaction if one is open. */
   run<T>(query: Query<T>): T {
     return runOnSqlite(this.writer, query);
   }

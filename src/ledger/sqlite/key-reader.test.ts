@@ -1,4 +1,4 @@
-// What one turn of the event loop asks of a key is one look at it, and what was written since is seen.
+// One turn of the event loop reads a key once, and sees what was written since.
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { placeMigratedStore } from "../../../test/support/migrated-store.ts";

@@ -1,5 +1,5 @@
-// Keys as they are now, before anything of their requests is read. Requests that arrived in one turn of the event loop and show
-// the same key, one behind the other, share one look at it; nothing is kept for the next turn, nor past what is written.
+// Reads the current state of keys, before anything of their requests is read. Consecutive requests of one
+// turn of the event loop with the same key share one read; nothing is kept for the next turn or past a write.
 import { atEndOfTurn } from "../../lib/turn.ts";
 import type { KeyRow } from "../rows.ts";
 import type { SqliteLoad } from "./load.ts";
@@ -16,7 +16,7 @@ export class KeyReader {
 
   constructor(private readonly load: Pick<SqliteLoad, "keyRow">) {}
 
-  /** The key as the last commit left it. Undefined when there is no such key; throws what SQLite throws. */
+  /** Returns the key as the last commit left it. Undefined if there is no such key; throws what SQLite throws. */
   read(organizationId: string, keyId: string): KeyRow | undefined {
     const { seen } = this;
     if (seen !== null && seen.organizationId === organizationId && seen.keyId === keyId) return seen.row;
@@ -26,7 +26,7 @@ export class KeyReader {
     return row;
   }
 
-  /** Whatever is written from now on may change what was seen. */
+  /** Forgets the last read, because anything written from now on may change it. */
   forget(): void {
     this.seen = null;
   }

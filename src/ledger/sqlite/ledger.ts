@@ -1,4 +1,4 @@
-// The ledger on SQLite: one writer connection whose batches are the only way in, so there is one order of everything
+// The ledger on SQLite: one writer connection whose batches are the only way in, so everything has one order
 // and nothing about keys, limits or credits is cached (money.md §2, §7). Free reads use the same connection.
 import { STORED_ANSWER_BYTES_MAX } from "../answer-vault.ts";
 import { HOUR_MS } from "../../domain/durations.ts";
@@ -48,22 +48,22 @@ export interface SqliteLedgerPorts {
   clock: Clock;
   idempotency: { bodyRetentionMs: number; tombstoneRetentionMs: number };
   printInterrupted: PrintInterrupted;
-  /** Between two runs of the sweeper, milliseconds. */
+  /** The interval between two runs of the sweeper, milliseconds. */
   sweepEveryMs?: number;
-  /** Between two looks at the books, milliseconds. */
+  /** The interval between two checks of the books, milliseconds. */
   booksEveryMs?: number;
   jobs?: Jobs;
-  /** None where they are left out. */
+  /** Defaults to no limits. */
   rateDefaults?: RateDefaults;
 }
 
 /** Before every deadline: resolves only what an earlier boot left. */
 const NO_DEADLINE = 0;
-/** An owner ends its request at its deadline; one that has not by then, and waits for no commit, never will. */
+/** An owner ends its request at its deadline; one that has not done so by now, and is not waiting for a commit, never will. */
 const LATE_MS = 60_000;
 const QUEUE = 10_000;
 
-/** Opens the ledger; requests that a former process left behind are resolved before it resolves. */
+/** Opens the ledger. Before it resolves, requests left by a previous process are resolved. */
 export async function openSqliteLedger({
   store,
   clock,
@@ -132,13 +132,13 @@ export async function openSqliteLedger({
     trouble: () => batches.trouble ?? "",
     pulse: () => pulse.read(batches.waiting),
     close: async () => {
-      // Together: a sweep may be waiting for a store that is away, which the batches give up on.
+      // Concurrently: a sweep may be waiting for a store that is away, which the batches give up on.
       await Promise.all([sweeping.stop(), books.stop(), batches.close()]);
     },
   };
 }
 
-/** A store that takes no more now: its requests stay held, and the sweeper ends them. */
+/** If the store takes nothing more now, its requests stay held and the sweeper ends them later. */
 async function unlessRefused(jobs: Jobs, recover: () => Promise<void>): Promise<void> {
   try {
     await recover();
@@ -171,7 +171,7 @@ interface Resolving {
   jobs: Jobs;
 }
 
-/** Ends what no process owns any more and had to be done before this instant; what cannot be ended is quarantined. */
+/** Ends requests that no process owns any more and that were due before this instant; quarantines those that cannot be ended. */
 const resolvingUnowned =
   (
     { commit, batches, on, pulse, jobs }: Resolving,
@@ -230,7 +230,7 @@ function groupCommit(
   return batches;
 }
 
-/** What waits for this store waits in the process that owns it: there is no other place on its disk. */
+/** Operations that wait for this store wait in the process that owns it: there is no other place on its disk. */
 const NO_SPOOL = { keep: () => {}, taken: () => {} };
 
 interface MoneyPathPorts {
@@ -279,11 +279,11 @@ function answered(
   return commit.connection.run(replayed(decision, { dataKey, failed }));
 }
 
-/** Where the records beside money are read and changed. */
+/** Reads and changes the records other than money. */
 function transactions(commit: SqliteCommit, batches: Batches, clock: Clock): Transactions {
   return {
     read: async (work) => commit.connection.run(work(clock.nowMs())),
-    // One writer: all of them come one after the other anyway.
+    // With one writer, all changes run one after the other anyway.
     change: async <T>(_of: Changing | null, work: Work<T>): Promise<T> => {
       const outcome = await batches.submit({ kind: "change", work });
       if (!(outcome instanceof Changed)) throw new Error("a change came back as a money operation");

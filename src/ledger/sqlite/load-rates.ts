@@ -1,5 +1,5 @@
-// The rate limits that a batch is decided on, inside the write transaction. Nobody asks where an organization has none: its
-// balance, and the routes of the model, say so.
+// Loads the rate limits that a batch is decided on, inside the write transaction. Nothing is loaded
+// for an organization without limits, as its balance and the routes of the model show.
 import type { Database, Statement } from "bun:sqlite";
 import type { RateDefaults, RatePlace } from "../../domain/rate-limits.ts";
 import { ByPlace } from "../by-place.ts";
@@ -10,7 +10,7 @@ import { hasDefaults, unknownTo } from "../decide/rate.ts";
 import { putOpenRequests, putRateLimit } from "../put-rows.ts";
 import type { Rows } from "../rows.ts";
 
-/** One row by its key: a list of values costs a table for the values, each time. */
+/** Selects one row by its key: a list of values would cost a temporary table each time. */
 const at = (org: string, key: string, model: string): string =>
   `SELECT ${selected(LOAD.rateLimit, "l")} FROM rate_limit l
    WHERE l.org_id = ${org} AND l.key_id = ${key} AND l.model = ${model}`;
@@ -42,31 +42,31 @@ export class SqliteRates {
         at("''", "''", "?3"),
       ].join(" UNION ALL "),
     );
-    // All that run are fewer than all that an organization ever sent.
+    // The running requests of all organizations are fewer than all requests that one organization ever sent.
     this.running = database.prepare<unknown, string[]>(
       `SELECT ?1, ?2, ?3, count(*) FROM request INDEXED BY request_unfinished
        WHERE state = 'dispatched' AND org_id = ?1 AND (?2 = '' OR key_id = ?2) AND (?3 = '' OR model = ?3)`,
     );
   }
 
-  /** Another batch is loaded: nothing was asked for it. */
+  /** Starts another batch, for which nothing has been loaded yet. */
   begin(): void {
     this.asked.forget();
   }
 
-  /** Of a request that comes, for which there may be limits. */
+  /** Loads the limits of a new request, if there may be any. */
   ofAdmission(rows: Rows, place: RatePlace, routes: readonly { route: string }[]): void {
     const onModel = limitsOneOf(rows, routes);
     if (!onModel && !this.mayLimit(rows, place)) return;
     this.load(rows, place);
-    // Nothing but these limits a subject that has no row.
+    // A subject without a row can be limited only by these.
     if (!this.always && !onModel) return;
     for (const { organizationId, keyId, model } of unknownTo(rows, place, this.defaults))
       for (const cells of this.running.values(organizationId, keyId, model))
         putOpenRequests(rows, cells as Cell[]);
   }
 
-  /** Of a request that ends. */
+  /** Loads the limits of a request that ends. */
   ofRequest(rows: Rows, place: RatePlace): void {
     if (this.mayLimit(rows, place)) this.load(rows, place);
   }
@@ -75,7 +75,7 @@ export class SqliteRates {
     return this.always || rows.balances.get(organizationId)?.limited === 1;
   }
 
-  /** Once in a batch for each. */
+  /** Loads each place once per batch. */
   private load(rows: Rows, place: RatePlace): void {
     this.asked.get(place, () => {
       const { organizationId, keyId, model } = place;

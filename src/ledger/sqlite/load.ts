@@ -1,5 +1,5 @@
-// Reads what a batch is decided on, each row once, inside the write transaction (money.md §7). Statements are prepared
-// once per connection.
+// Reads what a batch is decided on, each row once, inside the write transaction (money.md §7).
+// Statements are prepared once per connection.
 import type { Database, Statement } from "bun:sqlite";
 import type { CallerIds } from "../../domain/credential.ts";
 import type { RateDefaults } from "../../domain/rate-limits.ts";
@@ -18,12 +18,12 @@ import { SqliteRates } from "./load-rates.ts";
 import { saturatedSum } from "./saturated-sum.ts";
 import { stampOf } from "../stamp.ts";
 
-/** A row in the order of its columns: arrays are what the driver makes fastest. */
+/** Returns rows as arrays in column order, which the driver creates fastest. */
 type Reading = Statement<unknown, (string | number)[]>;
 
 /**
- * What a statement over several tables is asked with, as a table of one row. Where SQLite may compare a parameter with their
- * columns itself, it plans the statement anew for each value: ten to forty times what finding the row takes.
+ * The parameters of a statement over several tables, as a table of one row. If SQLite may compare a parameter with their
+ * columns directly, it plans the statement again for each value, which takes ten to forty times as long as finding the row.
  */
 const asked = (...columns: string[]): string =>
   `(SELECT ${columns.map((column, index) => `?${index + 1} AS ${column}`).join(", ")}) asked`;
@@ -43,7 +43,7 @@ export class SqliteLoad {
   private readonly reversal: Reading;
   private readonly refundable: Reading;
   private readonly rates: SqliteRates;
-  /** Of this batch, as far as it was loaded whole: neighbours often ask for the same. */
+  /** The last ones of this batch that were loaded completely: consecutive operations often need the same rows. */
   private lastAdmission: AdmissionRequest | null = null;
   private lastMonth: (CallerIds & { month: string }) | null = null;
 
@@ -149,7 +149,7 @@ export class SqliteLoad {
     return rows;
   }
 
-  /** One key as it is now. */
+  /** Returns one key as it is now. */
   keyRow(organizationId: string, keyId: string): KeyRow | undefined {
     const found = first(this.key, organizationId, keyId);
     return found === undefined ? undefined : put.keyOf(found);
@@ -173,7 +173,7 @@ export class SqliteLoad {
     this.lastAdmission = admission;
   }
 
-  /** The organization's newest stamp. */
+  /** Returns the organization's newest stamp. */
   private loadBalance(rows: Rows, organizationId: string): number {
     if (!rows.balances.has(organizationId)) load(rows, put.putBalance, this.balance, organizationId);
     return rows.balances.get(organizationId)?.stampedAtMs ?? 0;
@@ -193,7 +193,7 @@ export class SqliteLoad {
       load(rows, put.putKeyMonth, this.keyMonth, organizationId, keyId, month);
   }
 
-  /** Nothing for a key that counts no days. */
+  /** Loads nothing for a key that counts no days. */
   private loadKeySpend(rows: Rows, { organizationId, keyId }: CallerIds, atMs: number): void {
     const id = rowId(organizationId, keyId);
     const key = rows.keys.get(id);
@@ -209,7 +209,7 @@ export class SqliteLoad {
       load(rows, put.putClaim, this.claim, organizationId, keyId, idempotencyKey);
   }
 
-  /** A request with what its hold was taken from. */
+  /** Loads a request with the rows that its hold was taken from. */
   private loadResolution(rows: Rows, place: Place): void {
     const request = this.loadRequest(rows, place);
     if (request === undefined) return;
@@ -245,7 +245,7 @@ export class SqliteLoad {
   }
 }
 
-/** Whether all but the claim and the lowerings of an admission was loaded with the one before it. */
+/** True if everything but the claim and the lowerings of an admission was loaded with the previous one. */
 function asksAlike(last: AdmissionRequest | null, { credential, asked: wanted }: AdmissionRequest): boolean {
   if (last?.asked.kind !== "plan" || wanted.kind !== "plan") return false;
   const { organizationId, keyId } = last.credential;
@@ -269,7 +269,7 @@ function first(reading: Reading, ...parameters: string[]): Cell[] | undefined {
   return reading.values(...parameters)[0] as Cell[] | undefined;
 }
 
-/** False where there is no such row. */
+/** Returns false if there is no such row. */
 function load(rows: Rows, into: put.Put, reading: Reading, ...parameters: string[]): boolean {
   const found = first(reading, ...parameters);
   if (found !== undefined) into(rows, found);

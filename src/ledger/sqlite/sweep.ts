@@ -1,6 +1,6 @@
-// The ledger's upkeep: ends requests whose owner has given up, and deletes what has outlived its promise: stored answers
-// after their retention, claims after their tombstone (money.md §8.10, §9, I13, I17). Nothing about money or replay
-// depends on when it runs: expiry is decided by the clock at look-up.
+// The ledger's upkeep: ends requests whose owner has given up, and deletes what has expired: stored
+// answers after their retention, claims after their tombstone (money.md §8.10, §9, I13, I17). Nothing
+// about money or replay depends on when it runs: expiry is decided by the clock at lookup.
 import type { Database } from "bun:sqlite";
 import type { Repeating } from "../../lib/every.ts";
 import type { Jobs } from "../../lib/jobs.ts";
@@ -11,18 +11,18 @@ export interface SweepPorts extends StepPorts {
   jobs: Jobs;
   writer(): Database;
   nowMs(): number;
-  /** Ends what is past its deadline and has no owner any more. */
+  /** Ends requests that are past their deadline and no longer have an owner. */
   resolveLate(): Promise<void>;
-  /** Sets right how many requests run under a limit. */
+  /** Corrects the number of running requests of each limit. */
   mendLimits(): Promise<unknown>;
-  /** Takes over who is stopped. */
+  /** Loads the stopped organizations. */
   readStops(): Promise<void>;
-  /** Told when a run has ended. */
+  /** Called when a run has ended. */
   swept(nowMs: number): void;
   everyMs: number;
 }
 
-/** Deletes some of what has expired. Returns whether there may be more. */
+/** Deletes some expired rows. Returns true if there may be more. */
 function deleteExpired(database: Database, nowMs: number): boolean {
   const results = database.run(
     `DELETE FROM result WHERE rowid IN (SELECT rowid FROM result WHERE expires_at <= ?1 LIMIT ${ROWS_PER_RUN})`,
@@ -36,14 +36,14 @@ function deleteExpired(database: Database, nowMs: number): boolean {
   return results.changes === ROWS_PER_RUN || claims.changes === ROWS_PER_RUN;
 }
 
-/** Sweeps now and then until it is stopped; waits while the store takes no writes. */
+/** Sweeps periodically until it is stopped; waits while the store takes no writes. */
 export function keepSweeping(ports: SweepPorts): Repeating {
   const step = stepsOf(ports);
   let runs = 0;
   return ports.jobs.every("ledger_sweep", ports.everyMs, async () => {
     await step("ledger_recovery", () => ports.resolveLate());
     await step("ledger_stops", () => ports.readStops());
-    runs += 1; // the start has mended them
+    runs += 1; // the start has already corrected them
     if (runs % RUNS_BETWEEN_MENDINGS === 0) await step("ledger_limits", () => ports.mendLimits());
     const more = await step("ledger_retention", () => deleteExpired(ports.writer(), ports.nowMs()));
     if (ports.ready()) ports.swept(ports.nowMs());

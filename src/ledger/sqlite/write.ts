@@ -1,5 +1,5 @@
-// Writes what a batch decided: each row once, every money update conditional on what was read (money.md §5, §11).
-// Runs inside the batch's transaction; a row that is not as it was read rolls the batch back.
+// Writes what a batch decided: each row once, every money update conditional on what was read (money.md
+// §5, §11). Runs inside the batch's transaction; a row that is not as it was read rolls the batch back.
 import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
 import { appendAuditLine } from "../../store/audit-log.ts";
 import { runOnSqlite } from "../../store/sqlite-sql.ts";
@@ -41,7 +41,7 @@ export class SqliteWrite {
   }
 }
 
-/** A statement of one row: `?n` for the fields of `r`. */
+/** Returns a statement for one row: `?n` for the fields of `r`. */
 function textOf({ parameters, statement }: Write<never>): string {
   const columns = parameters.map(({ column }) => column);
   const place = (column: string): string => `?${columns.indexOf(column) + 1}`;

@@ -1,6 +1,6 @@
-// The books of every organization, so cheaply that it is done every minute: what its balance says against its open holds and against
-// the entries since the last look (I1, I2, I3, I5, I12 of money.md §5). For one snapshot of the store; nothing of the look before is
-// believed that the store does not say, too: a database that went back to an earlier moment is a whole one.
+// Checks the books of every organization, cheaply enough to run every minute: its balance against its open holds
+// and the entries since the last check (I1, I2, I3, I5, I12 of money.md §5). Runs on one snapshot. Of the previous
+// check only what the store confirms is trusted: a database that went back to an earlier moment is not broken.
 import { messageOf } from "../../domain/error-message.ts";
 import { ask, type SqlDialect, moneyOf, numberOf, type Query, type SqlRow, textOf } from "../../store/sql.ts";
 import { selected } from "../column-loads.ts";
@@ -11,7 +11,7 @@ import { CHAIN_BEGIN, type ChainBase, ChainVerification } from "./chain.ts";
 import { Findings } from "./findings.ts";
 
 export interface BooksQuestion {
-  /** Where the check of an organization begins, as the look before has left it. */
+  /** Where the check of an organization begins, as the previous check left it. */
   bases: ReadonlyMap<string, ChainBase>;
   /** Where it must begin: at the place that an operator has accepted, or from which a stop was found. */
   fixed: ReadonlyMap<string, { base: ChainBase; stopped: boolean }>;
@@ -19,18 +19,18 @@ export interface BooksQuestion {
 
 export interface BooksReport {
   violations: VerificationReport["violations"];
-  /** Of every organization: where the next look begins; of one whose books are broken, where this one did. */
+  /** Where the next check of every organization begins; if its books are broken, where this one began. */
   bases: Map<string, ChainBase>;
 }
 
-/** Of each organization: whoever's books are broken is told of, however many there are. */
+/** The maximum number of violations reported per organization, so that every organization with broken books is reported. */
 const TOLD = 20;
-/** Organizations are read so many at a time, and entries. */
+/** The number of organizations, or of entries, read at a time. */
 const PAGE = 1000;
-/** Entries of an organization that the first look of a process goes back. Older ones are the whole verification's. */
+/** How many entries of an organization a process's first check goes back. Older ones are left to the whole verification. */
 const FIRST_LOOK = 100;
 
-/** Checks all of them. */
+/** Checks all organizations. */
 export function* checkBooks(question: BooksQuestion): Query<BooksReport> {
   const violations: BooksReport["violations"] = [];
   const bases = new Map<string, ChainBase>();
@@ -53,8 +53,8 @@ export function* checkBooks(question: BooksQuestion): Query<BooksReport> {
 }
 
 /**
- * In the words of each store's index of unfinished requests: they are few, whatever the store holds. SQLite would rather read the whole
- * table in the order of its key, were it asked for sums by organization.
+ * Worded to match each store's index of unfinished requests, which are few, whatever the store holds.
+ * If asked for sums by organization, SQLite would read the whole table in key order.
  */
 const OPEN_HOLDS: Record<SqlDialect, string> = {
   sqlite: "SELECT org_id, hold FROM request INDEXED BY request_unfinished WHERE state = 'dispatched'",
@@ -75,7 +75,7 @@ function* openHolds(): Query<Map<string, bigint>> {
   return holds;
 }
 
-/** What an organization's unfinished requests hold. */
+/** Returns the total hold of an organization's unfinished requests. */
 export function* openHoldsOf(organizationId: string): Query<bigint> {
   const rows = yield* ask(ITS_HOLDS, [organizationId]);
   return rows.reduce((sum, row) => sum + moneyOf(row["hold"]), 0n);
@@ -83,13 +83,13 @@ export function* openHoldsOf(organizationId: string): Query<bigint> {
 
 interface Books {
   organizationId: string;
-  /** Of its balance. */
+  /** The row of its balance. */
   row: SqlRow;
-  /** By its unfinished requests. */
+  /** The total hold of its unfinished requests. */
   held: bigint;
 }
 
-/** What is broken, and where the next look at it begins. */
+/** Returns what is broken, and where the next check of it begins. */
 function* checkOrganization(
   { organizationId, row, held }: Books,
   question: BooksQuestion,
@@ -107,7 +107,7 @@ function* checkOrganization(
   return { violations, base: ok && balance !== null ? baseOf(balance) : base };
 }
 
-/** Where it begins, as far as the store has that place still; else some entries back. */
+/** Returns where the check begins if the store still has that place; otherwise some entries back. */
 function* baseFor(
   organizationId: string,
   { bases, fixed }: BooksQuestion,
@@ -122,7 +122,7 @@ function* baseFor(
     if (base.version === 0 || (balance !== null && isAt(balance, base))) return base;
     const entry = yield* entryAt(organizationId, base.version);
     if (entry !== null && same(entry.hash, base.headHash)) return base;
-    if (must?.stopped === true) return CHAIN_BEGIN; // the whole of it, or it might go on unmended
+    if (must?.stopped === true) return CHAIN_BEGIN; // all of it, or it might resume without being repaired
   }
   const entry = first === 0 ? null : yield* entryAt(organizationId, first);
   if (entry === null) return CHAIN_BEGIN;
@@ -132,11 +132,11 @@ function* baseFor(
 
 const same = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0;
 
-/** Nothing was entered since. */
+/** True if nothing was entered since. */
 const isAt = ({ version, headHash }: BalanceRow, base: ChainBase): boolean =>
   version === base.version && same(headHash, base.headHash);
 
-/** Null for one that is not there, or cannot be read. */
+/** Returns null if the entry does not exist or cannot be read. */
 function* entryAt(organizationId: string, version: number): Query<EntryRow | null> {
   const [row] = yield* entriesFrom(organizationId, version, 1);
   const entry = row && legible(new Findings(), organizationId, () => ENTRY.named(row) as EntryRow);
@@ -166,7 +166,7 @@ const entriesFrom = (organizationId: string, version: number, limit: number): Qu
     [organizationId, version],
   );
 
-/** Null where it cannot be read: a violation in itself. */
+/** Returns null if it cannot be read, which is itself a violation. */
 function legible<Row>(findings: Findings, organizationId: string, read: () => Row): Row | null {
   try {
     return read();
@@ -180,7 +180,7 @@ function legible<Row>(findings: Findings, organizationId: string, read: () => Ro
   }
 }
 
-/** The balance as it stands, as the place from which its chain goes on. */
+/** Returns the current balance as the place from which its chain continues. */
 export const baseOf = ({ version, headHash, available, held }: BalanceRow): ChainBase => ({
   version,
   headHash,

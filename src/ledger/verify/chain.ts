@@ -1,5 +1,5 @@
-// The entries of one organization from first to last: gapless versions, an unbroken hash chain up to the head, and
-// balances that are the sums of their entries (I1, I2, I5, I12 of money.md §5). Stores hand the rows in, in order.
+// Checks the entries of one organization from first to last: gapless versions, an unbroken hash chain up to the head,
+// and balances that are the sums of their entries (I1, I2, I5, I12 of money.md §5). Stores pass the rows in order.
 import type { Cell } from "../cell.ts";
 import { ENTRY } from "../columns.ts";
 import { type NanoUsd, ZERO_USD } from "../../domain/money.ts";
@@ -18,19 +18,19 @@ const ACCOUNTS: readonly Account[] = [
   "debt",
 ];
 
-/** Cells of `ENTRY`; what they say is checked, not believed. */
+/** Builds an entry from the cells of `ENTRY`; its contents are checked, not trusted. */
 export const entryOf = (cells: readonly Cell[]): EntryRow => ENTRY.row(cells) as EntryRow;
 
-/** A place in a chain that is taken as it is: whatever follows is checked from there. */
+/** A place in a chain that is accepted as it is: everything after it is checked from there. */
 export interface ChainBase {
   version: number;
   headHash: Uint8Array;
-  /** What was there after it. */
+  /** The balance after it. */
   available: NanoUsd;
   held: NanoUsd;
 }
 
-/** Before the first entry. */
+/** The place before the first entry. */
 export const CHAIN_BEGIN: ChainBase = {
   version: 0,
   headHash: CHAIN_START,
@@ -38,7 +38,7 @@ export const CHAIN_BEGIN: ChainBase = {
   held: ZERO_USD,
 };
 
-/** Fed the entries of one organization behind a base, oldest first; reports into `Findings`. Sums are of whole chains alone. */
+/** Takes one organization's entries after a base, oldest first, and reports into `Findings`. Sums need a whole chain. */
 export class ChainVerification {
   private readonly sums = Object.fromEntries(ACCOUNTS.map((account) => [account, 0n])) as Record<
     Account,
@@ -60,7 +60,7 @@ export class ChainVerification {
 
   add(entry: EntryRow): void {
     this.check(entry);
-    // An account that there is none of has no sum; that its row is no move is found below.
+    // An unknown account has no sum; that the row is not a valid move is found below.
     if (entry.debit in this.sums) this.sums[entry.debit] -= entry.amount;
     if (entry.credit in this.sums) this.sums[entry.credit] += entry.amount;
     this.version = entry.version;
@@ -68,7 +68,7 @@ export class ChainVerification {
     this.last = { available: entry.availableAfter, held: entry.heldAfter };
   }
 
-  /** After the last entry: does the balance say the same? */
+  /** Call after the last entry: checks that the balance agrees. */
   end(balance: BalanceRow): void {
     const { findings, sums, last } = this;
     const whole = this.base.version === 0;
@@ -79,7 +79,7 @@ export class ChainVerification {
       expected: "yes",
       found: [available, held, debt].every((sum) => sum >= 0n) ? "yes" : "no",
     });
-    // What joins from entry to entry adds up to what the last one left.
+    // Entries that follow on from each other add up to what the last one left.
     const entries = whole ? sums : last;
     findings.equal("I2 available = entries", { ...about, expected: entries.available, found: available });
     findings.equal("I2 held = entries", { ...about, expected: entries.held, found: held });

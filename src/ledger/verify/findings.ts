@@ -1,11 +1,11 @@
 // What a verification has checked and found: counts and time per invariant, and every violation with both numbers (money.md
-// §5). The time since the last word is what the invariant of this one took: checks come one after the other.
+// §5). The time since the previous report is attributed to the invariant reported now: checks run one after the other.
 import type { VerificationReport } from "../records.ts";
 
-/** Above this many violations of one invariant only the count goes on. */
+/** Above this many violations of one invariant, only the count continues. */
 const SHOWN_PER_INVARIANT = 100;
 
-/** One breach of an invariant: amounts in nano-USD, or what else the invariant compares. */
+/** One violation of an invariant: amounts in nano-USD, or whatever else the invariant compares. */
 export interface Violation {
   organizationId?: string | null;
   requestId?: string | null;
@@ -13,7 +13,7 @@ export interface Violation {
   found: bigint | number | string;
 }
 
-/** Gathers for one report; a violation is told by invariant, place and both numbers, never thrown. */
+/** Collects findings for one report; a violation is reported by invariant, place and both numbers, never thrown. */
 export class Findings {
   private readonly checked: Record<string, number> = {};
   private readonly tookMs: Record<string, number> = {};
@@ -21,13 +21,13 @@ export class Findings {
   private readonly violations: VerificationReport["violations"] = [];
   private readonly shown = new Map<string, number>();
 
-  /** Notes how many rows an invariant was checked on. */
+  /** Records the number of rows an invariant was checked on. */
   checkedRows(invariant: string, rows: number): void {
     this.checked[invariant] = (this.checked[invariant] ?? 0) + rows;
     this.took(invariant);
   }
 
-  /** Until now, this invariant was looked at. */
+  /** Attributes the time up to now to this invariant. */
   took(invariant: string): void {
     const nowMs = performance.now();
     this.tookMs[invariant] = (this.tookMs[invariant] ?? 0) + nowMs - this.saidAtMs;

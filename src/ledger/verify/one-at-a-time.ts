@@ -1,7 +1,7 @@
-// A verification reads the whole store: many at once, asked for by many people or by one script that does not wait, would be slower
-// than each alone, and slow everybody else down with it.
+// A verification reads the whole store: several at once, requested by many people or by a script that
+// does not wait, would each be slower than alone, and slow down everything else.
 
-/** One runs; whoever asks meanwhile shares the next one, which begins after they asked. */
+/** Runs one at a time; calls made meanwhile share the next run, which begins after they were made. */
 export function oneAtATime<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | null = null;
   let next: Promise<T> | null = null;

@@ -1,5 +1,5 @@
-// Releases as they are stored: each is what was signed, under its own digest, and its row says the same of it (I20 of money.md §5).
-// That the route's highest version is its newest release's, sums see to.
+// Checks the stored releases: each is what was signed, under its own digest, and its row agrees with it
+// (I20 of money.md §5). That a route's highest version is its newest release's is checked by the sums.
 import { storedRelease } from "../frozen-release.ts";
 import { ask, numberOf, type Query, type SqlRow, type SqlValue, textOf } from "../../store/sql.ts";
 import { messageOf } from "../../domain/error-message.ts";
@@ -7,12 +7,12 @@ import type { Findings } from "./findings.ts";
 
 const INVARIANT = "I20 a release is what was signed";
 
-/** One may hold a manifest of some kilobytes. */
+/** A release may hold a manifest of several kilobytes. */
 const PAGE = 200;
 const PAGE_AFTER = `SELECT route, version, digest, jws, manifest, signed_by, expires_at FROM route_release
   WHERE (route, version) > (?1, ?2) ORDER BY route, version LIMIT ${PAGE}`;
 
-/** I20, page by page over all releases that were ever published; asks the same of both stores. */
+/** I20, page by page over all releases ever published; the same queries on both stores. */
 export function* checkReleases(findings: Findings): Query<void> {
   let last: SqlValue[] = ["", 0];
   for (;;) {
@@ -45,6 +45,6 @@ function signedOf(row: SqlRow): string {
     const { route, version, digest, signedBy, expiresAtMs } = storedRelease("it", row);
     return printed(route, version, digest, signedBy, expiresAtMs);
   } catch (error) {
-    return messageOf(error); // a violation in itself
+    return messageOf(error); // itself a violation
   }
 }

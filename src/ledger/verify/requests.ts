@@ -1,5 +1,5 @@
-// Every request by itself: its charge within its hold and recomputed from its tokens and frozen release, attempts after
-// admission, the stored answer's cost, nothing running past its time (I7, I8, I9, I11, I13 of money.md §5).
+// Checks every request by itself: its charge is within its hold and matches its tokens and frozen release, attempts come
+// after admission, the stored answer has its cost, nothing runs past its time (I7, I8, I9, I11, I13 of money.md §5).
 import { HOUR_MS } from "../../domain/durations.ts";
 import type { Evidence } from "../../domain/gateway-object.ts";
 import { type NanoUsd, usdJsonNumber } from "../../domain/money.ts";
@@ -19,26 +19,26 @@ import type { Findings } from "./findings.ts";
 
 /** A request may outlive its deadline while its owner tries to end it, and a provider is asked (money.md §9). */
 const LATE_AT_MOST_MS = 15 * 60_000 + 60_000;
-/** Admission stamps are lifted to the organization's newest when the clock was set back (money.md §2). */
+/** Admission stamps are lifted to the organization's newest if the clock was set back (money.md §2). */
 const CLOCK_SLACK_MS = HOUR_MS;
 
 export interface RequestToVerify
   extends Omit<Loaded<typeof TO_VERIFY>, "state" | "evidence" | "attempts" | "usageClasses"> {
   state: "unfinished" | "settled" | "released";
   evidence: Evidence | null;
-  /** Held until an operator decides; nothing of it is asked but that its hold is there. */
+  /** Held until an operator decides; only its hold is checked. */
   quarantined: boolean;
-  /** What an operator charged; null for whatever ended by itself. */
+  /** What an operator charged; null if it ended by itself. */
   chargedByHand: NanoUsd | null;
-  /** Of its tokens; null: unreadable. */
+  /** The classes of its tokens; null if unreadable. */
   classes: KnownClasses | null;
-  /** Null: unreadable. */
+  /** Null if unreadable. */
   attempts: Pick<AttemptRecord, "startedAtMs" | "told">[] | null;
 }
 
 const WIDTH = widthOf(TO_VERIFY);
 
-/** Cells of `TO_VERIFY`, then whether it waits for an operator, and what one charged. */
+/** Takes the cells of `TO_VERIFY`, then whether it waits for an operator, and what one charged. */
 export function requestToVerify(cells: readonly Cell[]): RequestToVerify {
   const { state, evidence, attempts, usageClasses, ...row } = TO_VERIFY.row(cells);
   const ended = state === "settled" || state === "released";
@@ -54,7 +54,7 @@ export function requestToVerify(cells: readonly Cell[]): RequestToVerify {
   };
 }
 
-/** `release`: the frozen one, by its digest; null when it is not there. */
+/** `release` is the frozen one, by its digest; null if it does not exist. */
 export function checkCharge(findings: Findings, request: RequestToVerify, release: Release | null): void {
   const { organizationId, requestId, hold, charge, evidence } = request;
   const about = { organizationId, requestId };
@@ -105,8 +105,8 @@ export function checkCharge(findings: Findings, request: RequestToVerify, releas
 }
 
 /**
- * What a provider told is held to its quoted bounds by the gateway that admitted the request (money.md §6). Not by older programs, which
- * named no surface; and what a stream delivered beyond its maximum is charged for as it stands where its owner went before it was cut.
+ * The admitting gateway limits what a provider told to the quoted bounds (money.md §6). Older programs, which named no
+ * surface, did not; and a stream past its maximum is charged for what it delivered if its owner disappeared before cutting it.
  */
 function checkBounds(findings: Findings, request: RequestToVerify): void {
   const { organizationId, requestId, promptTokens, completionTokens, promptBound, outputBound } = request;
@@ -122,12 +122,12 @@ function checkBounds(findings: Findings, request: RequestToVerify): void {
   });
 }
 
-/** Null for what holds no counts. */
+/** Returns null for invalid counts. */
 function recomputed(input: Parameters<typeof chargeOf>[0]): Charge | null {
   try {
     return chargeOf(input);
   } catch {
-    return null; // a violation in itself
+    return null; // itself a violation
   }
 }
 
@@ -164,16 +164,16 @@ export function checkTimes(findings: Findings, request: RequestToVerify, nowMs: 
 
 const CHARGE_IN_ANSWER = /"customer_charge_usd":([0-9.e+-]+)/g;
 
-/** A kept answer as it is stored, sealed, beside what its request was charged. */
+/** A kept answer as stored, sealed, with the charge of its request. */
 interface AnswerToVerify {
   organizationId: string;
   requestId: string;
   sealed: Uint8Array;
-  /** Null: the request was not settled. */
+  /** Null if the request was not settled. */
   charge: NanoUsd | null;
 }
 
-/** From a row of organization, request, sealed answer, charge and state, as both stores select them. */
+/** Takes a row of organization, request, sealed answer, charge and state, as both stores select them. */
 export const answerToVerify = ([
   organizationId,
   requestId,
@@ -207,11 +207,11 @@ function chargeTold({ sealed, ...place }: AnswerToVerify, dataKey: Uint8Array): 
     const body = Buffer.from(openAnswer(dataKey, place, sealed).body).toString();
     return [...body.matchAll(CHARGE_IN_ANSWER)].at(-1)?.[1] ?? null;
   } catch {
-    return "unreadable"; // a violation in itself
+    return "unreadable"; // itself a violation
   }
 }
 
-/** Null for a release that cannot be read: a violation in itself. */
+/** Returns null for a release that cannot be read, which is itself a violation. */
 export function releaseOr<T>(read: () => T): T | null {
   try {
     return read();

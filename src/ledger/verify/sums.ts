@@ -1,13 +1,13 @@
-// Figures that must agree between tables (I3–I6, I10, I14–I17, I19, I20 of money.md §5). Each check is one query of rows
-// (organization, what it is about, expected, found); those whose last two differ are violations. What both stores can be asked
-// in the same words stands here; each brings the rest (`sqlite/sums.ts`, `postgres/sums.ts`), and none of its checks is left out.
+// Figures that must agree between tables (I3–I6, I10, I14–I17, I19, I20 of money.md §5). Each check is one query that returns
+// (organization, what it is about, expected, found); rows whose last two differ are violations. Queries that are the same on
+// both stores are here; each store supplies the rest (`sqlite/sums.ts`, `postgres/sums.ts`), and none may be left out.
 import { ask, type SqlDialect, numberOf, type Query } from "../../store/sql.ts";
 import { type Cell, textOrNull } from "../cell.ts";
 import { UNMARKED, WRONGLY_COUNTED } from "../rate-running.ts";
 import type { Findings } from "./findings.ts";
 import { movedEnds, type PrintedEnds, REVIVED_KEYS, wrongBalances } from "./told-elsewhere.ts";
 
-/** Every check, in the order in which it is made: what must hold, and the rows that it looks at. */
+/** Every check in order: what must hold, and the rows that it covers. */
 const CHECKS = {
   chainEnds: ["I5 whoever has entries has a balance, at which their chain ends", "organization"],
   held: ["I3 held = unfinished holds", "org_balance"],
@@ -40,24 +40,24 @@ const CHECKS = {
 
 type Name = keyof typeof CHECKS;
 type EntryKind = "hold" | "lower" | "charge" | "rest" | "void" | "variance";
-/** A query of each check; `?1` is the time of the verification. */
+/** A query for each check; `?1` is the time of the verification. */
 export type Compared = Readonly<Record<Name, string>>;
-/** Those that each store asks in words of its own. */
+/** The checks that each store writes in its own SQL. */
 type OwnChecks = "held" | "months" | "usage" | EntryKind;
 
-/** What the same query says otherwise in each store. */
+/** The parts of a shared query that differ between stores. */
 export interface StoreWords extends PrintedEnds {
   dialect: SqlDialect;
-  /** The sum of whole numbers or of money, which throws for none; 0 where there are none. */
+  /** Sums whole numbers or money without ever throwing; 0 if there are none. */
   sum: (expression: string) => string;
-  /** The reference of an entry that `row` made, which has a `source` and an `external_id`. */
+  /** The reference of an entry made by `row`, which has a `source` and an `external_id`. */
   referenceOf: (row: "c" | "r" | "t") => string;
 }
 
 /** Requests whose transaction has entries of one kind (I6). */
 export interface Booked {
   txn: string;
-  /** When the requests say that it was; null where they do not say. */
+  /** The time according to the requests; null if they do not record it. */
   at: string | null;
   amount: string;
   which: string;
@@ -67,7 +67,7 @@ export interface Booked {
 const ENDED = { txn: "closed_txn", at: "ended_at" } as const;
 const SETTLED = "state = 'settled'";
 
-/** By the kind of the entry. `wide`: a column of money, added to without an end to it. */
+/** Keyed by the kind of the entry. `wide` returns a money column in a type to which any amount can be added. */
 export const bookedByKind = (wide: (column: string) => string): Record<EntryKind, Booked> => ({
   hold: { txn: "opened_txn", at: "admitted_at", amount: `(${wide("hold")} + lowered)`, which: "true" },
   lower: { txn: "lowered_txn", at: null, amount: "lowered", which: "lowered_txn IS NOT NULL" },
@@ -77,11 +77,11 @@ export const bookedByKind = (wide: (column: string) => string): Record<EntryKind
   variance: { ...ENDED, amount: "variance", which: SETTLED },
 });
 
-/** The first and the last instant of a group, in SQL; nothing where no column says it. */
+/** SQL for the first and the last instant of a group; an empty text if no column has it. */
 export const instantsOf = (column: string | null): string =>
   column === null ? "''" : `min(${column}) || '-' || max(${column})`;
 
-/** The checks that both stores ask in the same words. */
+/** The checks that are the same on both stores. */
 export const sharedChecks = (words: StoreWords): Omit<Compared, OwnChecks> => ({
   chainEnds: `
     SELECT o.org_id, NULL, 'a balance', 'none' FROM organization o LEFT JOIN org_balance b ON b.org_id = o.org_id AND b.slot = 0
@@ -135,7 +135,7 @@ export const sharedChecks = (words: StoreWords): Omit<Compared, OwnChecks> => ({
     FROM newest n LEFT JOIN route_state s USING (route) WHERE s.route IS NULL`,
 });
 
-/** I16: top-ups and reversals against the entries that they made. */
+/** I16: compares top-ups and reversals with the entries that they made. */
 const creditChecks = ({ sum, referenceOf }: StoreWords) => ({
   topUps: `
     SELECT t.org_id, t.external_id, '1 of ' || t.amount || ' at ' || t.at,
@@ -166,7 +166,7 @@ const creditChecks = ({ sum, referenceOf }: StoreWords) => ({
       WHERE v.kind = 'refund' GROUP BY 1, 2) AS sums WHERE refunded > cost`,
 });
 
-/** Makes every check, one after the other; for one snapshot of the store. */
+/** Runs every check, one after the other, on one snapshot of the store. */
 export function* checkSums(compared: Compared, findings: Findings, nowMs: number): Query<void> {
   for (const [name, [invariant, rows]] of Object.entries(CHECKS)) {
     const [counted] = yield* ask(`SELECT count(*) AS rows_there FROM ${rows}`);

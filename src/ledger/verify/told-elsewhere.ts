@@ -1,7 +1,7 @@
-// What a row says beside what other rows told of it when it happened (I15, I16 of money.md §5): queries for both stores, of
-// organization, what it is about, expected, found; only of rows that do not agree.
+// Compares a row with what other rows recorded about it when it happened (I15, I16 of money.md §5). Queries for
+// both stores that return organization, what it is about, expected, found, only for rows that do not agree.
 
-/** Keys, management keys too, whose end is in the audit log, for ever, and which are not revoked. */
+/** Keys, including management keys, whose final end is in the audit log but which are not revoked. */
 export const REVIVED_KEYS = `
   SELECT k.org_id, NULL, 'revoked: ' || k.key_id, 'in use or paused' FROM api_key k
   WHERE (k.revoked_at IS NULL OR k.paused_at IS NOT NULL)
@@ -12,15 +12,15 @@ export const REVIVED_KEYS = `
 
 /** How a store finds an instant in a line of the audit log. */
 export interface PrintedEnds {
-  /** Its function that finds a text in another one, 0 where it is not there. */
+  /** The name of its function that finds one text in another, with 0 if it is not there. */
   place: string;
-  /** The SQL of an instant, of milliseconds, as the log prints it. */
+  /** SQL that prints an instant, given in milliseconds, as the log does. */
   printed: (ms: string) => string;
 }
 
 /**
- * Keys, management keys too, that were revoked at another instant than the audit log told: later, and requests that came after its
- * end look as if they came before. A key whose time was over tells no such instant.
+ * Keys, including management keys, that were revoked at a different instant than the audit log says: if later, requests
+ * that came after the key's end look as if they came before it. Keys that expired have no such instant in their line.
  */
 export const movedEnds = ({ place, printed }: PrintedEnds): string => `
   SELECT a.org_id, NULL, a.target || ': ' || a.value_after, coalesce(${printed("k.revoked_at")}, 'no time')
@@ -30,16 +30,16 @@ export const movedEnds = ({ place, printed }: PrintedEnds): string => `
     AND ${place}(a.value_after, '"revoked_at":"') > 0
     AND ${place}(a.value_after, '"revoked_at":"' || coalesce(${printed("k.revoked_at")}, '') || '"') = 0`;
 
-/** Kinds of the entries by which each came. */
+/** The kinds of entries that record each of them. */
 const KINDS = {
   topup: "'purchase', 'grant'",
   reversal: "'chargeback', 'chargeback_debt', 'refund'",
 } as const;
 
 /**
- * Balances that credits were said to leave, against those that their entries left. Where the same transaction moved something for
- * requests, entries stand in another order than they were decided in, and nothing is compared. `reference`: that of the entries, of
- * the row `c`, in SQL.
+ * Compares the balance recorded with each credit with the balance that its entries left. If the same
+ * transaction moved something for requests, the order of the entries differs from that of the decisions,
+ * and nothing is compared. `reference` is the SQL for the reference of the entries of row `c`.
  */
 export const wrongBalances = (table: keyof typeof KINDS, reference: string): string => `
   SELECT org_id, external_id, CAST(expected AS text), CAST(balance_after AS text) FROM (

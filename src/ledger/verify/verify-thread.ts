@@ -1,12 +1,12 @@
-// One verification of the ledger in a thread of its own, which ends with it: it reads the whole store, or the books alone, and traffic
-// goes on beside it.
+// Runs one verification of the ledger in a separate thread that ends with it: it reads the whole
+// store, or the books alone, alongside traffic.
 import type { VerificationReport } from "../records.ts";
 import type { BooksReport } from "./books.ts";
 
-/** What the thread says, once. */
+/** The thread's only message. */
 export type ThreadAnswer<Report = VerificationReport | BooksReport> = { report: Report } | { error: string };
 
-/** Rejects when the store cannot be read, when the thread ends without an answer, and when it is told to end. */
+/** Rejects if the store cannot be read, if the thread ends without an answer, and if it is told to end. */
 export function askThread<Report>(thread: URL, question: object, ending?: AbortSignal): Promise<Report> {
   const worker = new Worker(thread);
   let ended: () => void = () => {};

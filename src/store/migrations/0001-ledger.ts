@@ -1,5 +1,5 @@
-// The ledger's schema on SQLite (money.md §5). Every table is STRICT, so that no money column ever turns into a float;
-// rows of the money path lead with their organization; what proves something is append-only by trigger.
+// The ledger's schema on SQLite (money.md §5). Every table is STRICT, so that no money column ever turns into a
+// float. Keys of the money path begin with the organization. Tables that serve as proof are append-only by trigger.
 
 /** A trigger that forbids a statement on a table, whoever runs it. */
 const forbid = (statement: "UPDATE" | "DELETE", table: string): string =>

@@ -1,5 +1,5 @@
-// How far running streams have got (money.md §4, §8.6): what a crash of their owner is charged by, and the exact bytes
-// that a caller's key gets back afterwards. Both are gone once the request has ended: then `result` has the answer.
+// The progress of running streams (money.md §4, §8.6): what is charged if their owner crashes, and the exact bytes
+// that a caller's key then gets back. Both are deleted once the request has ended: `result` then has the answer.
 
 export const STREAM_PROGRESS_SCHEMA = `
 -- Set while a stream runs, with prompt_tokens, release_digest and attempts beside it; null: nothing was delivered yet.

@@ -1,7 +1,7 @@
-// Money that goes back, orders, and what alerts remember. In the ledger's own file: `reversal` is written in the
-// transaction of its entries, and an order counts as credited because the ledger's `topup` row says so, which a file of
-// its own could not prove (docs/decisions/0011-payments-beside-the-ledger.md). PostgreSQL takes the same tables with its
-// own type names (postgres/0003-payments.ts).
+// Money that goes back, orders, and the state of alerts. These are in the ledger's own file: `reversal` is
+// written in the transaction of its entries, and an order counts as credited because the ledger's `topup`
+// row says so, which a separate file could not prove (docs/decisions/0011-payments-beside-the-ledger.md).
+// PostgreSQL has the same tables with its own type names (postgres/0003-payments.ts).
 
 export const PAYMENTS_TABLES = `
 -- Once per (source, external id), as a top-up: a dispute or a refund, however often it is reported.

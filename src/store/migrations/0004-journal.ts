@@ -1,6 +1,6 @@
-// Requests that held nothing: refused ones, and replays of kept answers. Not money, so outside the ledger's rows: kept
-// for the activity page, written in batches after the answer left, and deleted after their time. Nothing here relies on
-// SQLite but STRICT.
+// Requests that held nothing: refusals, and replays of kept answers. They are not money, so they are
+// outside the ledger's rows: kept for the activity page, written in batches after the answer was sent,
+// and deleted when they expire. STRICT is the only SQLite feature used.
 
 export const JOURNAL_SCHEMA = `
 CREATE TABLE journal (

@@ -1,4 +1,4 @@
-// What somebody wanted an entitlement for, until when, and what the answer said. The ledger's row decides; this explains.
+// The purpose of a requested entitlement, its wanted end, and the reply. The ledger's row decides; this explains.
 export const ENTITLEMENT_NOTES_SCHEMA = `
 CREATE TABLE entitlement_note (
   entitlement_id TEXT NOT NULL PRIMARY KEY,

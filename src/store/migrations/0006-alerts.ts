@@ -1,5 +1,5 @@
-// Alerts: rules and channels of an organization, what fires now, and the outbox. A message is a row before it is sent,
-// written in the transaction that notes the crossing (docs/alerts.md). PostgreSQL takes the same tables.
+// Alerts: rules and channels of an organization, what is firing, and the outbox. A message is a row before it is
+// sent, written in the transaction that records the crossing (docs/alerts.md). PostgreSQL has the same tables.
 
 export const ALERTS_SCHEMA = `
 CREATE TABLE alert_rule (

@@ -1,4 +1,4 @@
-// Breakers that an operator opened by hand: a provider with a row gets no calls, at whichever gateway.
+// Breakers that an operator opened by hand: a provider with a row gets no calls from any gateway.
 export const BREAKERS_SCHEMA = `
 CREATE TABLE provider_breaker (
   provider TEXT NOT NULL PRIMARY KEY,

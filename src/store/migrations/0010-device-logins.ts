@@ -1,5 +1,5 @@
-// Logins of the command line (RFC 8628): what a terminal asked for, until somebody decided about it and it was fetched.
-// Of both codes only digests are kept. The management key that comes of it ends by itself, and knows whose it is.
+// Logins of the command line (RFC 8628): what a terminal asked for, until it was decided and the result fetched.
+// Only digests of both codes are kept. The resulting management key expires by itself and records whose it is.
 export const DEVICE_LOGINS_SCHEMA = `
 ALTER TABLE management_key ADD COLUMN expires_at INTEGER;
 ALTER TABLE management_key ADD COLUMN login_of TEXT;

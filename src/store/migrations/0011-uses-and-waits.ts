@@ -1,5 +1,5 @@
-// Figures for people that nothing is decided by: when a management key was last used, and how long a repeat waited for
-// the answer of the request that it repeats.
+// Figures for people that no decision depends on: when a management key was last used, and how long a
+// repeat waited for the answer of the request that it repeats.
 export const USES_AND_WAITS_SCHEMA = `
 ALTER TABLE management_key ADD COLUMN last_used_at INTEGER;
 

@@ -1,5 +1,5 @@
-// What a request asked for that held nothing, and how many requests one row tells of: beyond a quota those that are alike
-// are counted in one row.
+// What a request that held nothing asked for, and the number of requests in one row: beyond a quota,
+// similar requests are counted in one row.
 export const ASKED_SCHEMA = `
 ALTER TABLE journal ADD COLUMN requests INTEGER NOT NULL DEFAULT 1;
 -- Arrival of the last one; null in rows of earlier releases.

@@ -1,6 +1,6 @@
-// Requests that nobody could end: their holds stay, until an operator decides (docs/decisions/0020-one-bad-record.md). A
-// row outlives the decision, because the verification holds a charge that was set by hand against it. An older program beside
-// this one does not know the table, and needs not: the request itself stays as it was.
+// Requests that could not be ended: their holds stay until an operator decides (docs/decisions/0020-one-bad-record.md).
+// A row outlives the decision, because the verification checks a charge set by hand against it. An older program
+// running alongside does not know the table and need not: the request itself is unchanged.
 export const QUARANTINE_SCHEMA = `
 CREATE TABLE quarantine (
   org_id TEXT NOT NULL,

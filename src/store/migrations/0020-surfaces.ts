@@ -1,4 +1,4 @@
-// On which surface a request came; NULL: chat completions, which was the only one, and is what older programs serve.
+// The surface of a request. NULL means chat completions, which was the only one and is what older programs serve.
 export const SURFACES_SCHEMA = `
 ALTER TABLE request ADD COLUMN surface TEXT;
 

@@ -1,6 +1,7 @@
-// Requests and tokens per minute, and requests at once: of an organization (no key, no model), of one of its keys, of a model
-// within it, of a key and a model; without an organization: what the operator set on a model for each of them. Beside what is
-// set stands what is taken: theoretical arrival times in microseconds (GCRA). `limited`: 1 where such rows may exist, so that nobody else looks.
+// Requests and tokens per minute, and concurrent requests: of an organization (no key, no model), of
+// one of its keys, of a model within it, of a key and a model; without an organization: what the
+// operator set on a model for each. Beside what is set is what is taken: theoretical arrival times in
+// microseconds (GCRA). `limited`: 1 if such rows may exist and must be looked for.
 export const RATE_LIMITS_SCHEMA = `
 CREATE TABLE rate_limit (
   org_id TEXT NOT NULL,

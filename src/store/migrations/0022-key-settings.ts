@@ -1,6 +1,6 @@
-// What a key may, beside its month's limit. A paused key has `revoked_at`, too, so that an older program refuses it. Limits of
-// the day and of the week count from the hours of usage; `key_hold` names the open requests of keys that have one, so that those
-// admitted on an earlier day are told apart.
+// The settings of a key besides its month's limit. A paused key has `revoked_at`, too, so that an
+// older program refuses it. Day and week limits count from the hours of usage; `key_hold` lists the
+// open requests of keys with such a limit, so that those admitted on an earlier day can be recognized.
 import { inPostgres } from "./postgres/in-postgres.ts";
 
 const TABLES = `
@@ -20,7 +20,7 @@ CREATE TABLE key_hold (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** A pause is no revocation; one that is revoked is revoked for good, and is not paused. */
+/** A pause is not a revocation; a revoked key stays revoked and cannot be paused. */
 const FOR_GOOD = `
 DROP TRIGGER api_key_revoked_for_good;
 CREATE TRIGGER api_key_revoked_for_good BEFORE UPDATE ON api_key

@@ -1,5 +1,5 @@
-// The migrations of both stores, in one order. A new one is written once, as SQLite has it; where PostgreSQL keeps a thing
-// differently it has a text of its own. Never change one that has been released: each store holds its checksum.
+// The migrations of both stores, in one order. A new one is written once, in SQLite's form; where PostgreSQL stores
+// something differently it has its own text. Never change one that has been released: each store keeps its checksum.
 import { createHash } from "node:crypto";
 import type { SqlDialect } from "../sql.ts";
 import { StoreFailure } from "../store-failure.ts";
@@ -40,7 +40,7 @@ export interface Migration {
   sql: string;
 }
 
-/** One text for both stores; by dialect where they differ, null where a store needs none. */
+/** One text for both stores; by dialect if they differ, null if a store needs none. */
 type Sources = readonly [version: number, name: string, sql: string | Record<SqlDialect, string | null>][];
 
 const ALL: Sources = [
@@ -86,15 +86,15 @@ export const MIGRATIONS: Readonly<Record<SqlDialect, readonly Migration[]>> = {
   postgresql: ofStore("postgresql"),
 };
 
-/** The schema that this program knows: both stores come to the same. */
+/** The schema version that this program knows; the same for both stores. */
 export const NEWEST_SCHEMA = MIGRATIONS.sqlite.at(-1)?.version ?? 0;
 
-/** SHA-256 of its text, hex: that it was not edited since it ran. */
+/** Returns the SHA-256 of its text in hex, which shows whether it was edited since it ran. */
 export const checksumOf = ({ sql }: Migration): string => createHash("sha256").update(sql).digest("hex");
 
 /**
- * What a database still needs. `applied`: the checksums that it was made with, by version. Throws `StoreFailure` for a
- * database that is newer than the program, or whose migrations were edited since.
+ * Returns the migrations that a database still needs. `applied`: the checksums that it was made with, by version.
+ * Throws `StoreFailure` for a database that is newer than the program, or whose migrations were edited since.
  */
 export function unapplied(
   migrations: readonly Migration[],

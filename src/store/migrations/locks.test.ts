@@ -1,22 +1,22 @@
-// What a migration may do to a table that every request writes, while they do: add columns that cost nothing. Anything that
-// rewrites or reads the whole table shuts it for seconds at ten million rows (npm run bench:migrations).
+// What a migration may do to a table that every request writes, while they do: add columns that cost nothing. Anything
+// that rewrites or reads the whole table blocks it for seconds at ten million rows (npm run bench:migrations).
 import { expect, test } from "bun:test";
 import { MIGRATIONS } from "./list.ts";
 import { withoutScan } from "./postgres/without-scan.ts";
 
-/** Written by requests, or with them. */
+/** Tables written by requests, or along with them. */
 const HOT =
   "request org_balance ledger_entry key_month usage_hour claim result stream_chunk api_key journal".split(
     " ",
   );
 
-/** A column without a value, or with the same one for every row: the catalogue alone changes. */
+/** A column without a value, or with the same value for every row: only the catalog changes. */
 const FREE = [
   /^ALTER TABLE \w+ ADD COLUMN \w+ (TEXT|BIGINT|BYTEA|BOOLEAN)( NOT NULL DEFAULT (-?\d+|true|false|'[^']*'))?$/,
   /^ALTER TABLE \w+ ADD CONSTRAINT \w+ CHECK \(.*\) NOT VALID$/,
 ];
 
-/** Released before they were measured; none of them is waited for by a request, and at ten million requests for how long: */
+/** Statements released before they were measured, each with the reason why no request waits for it. */
 const KNOWN: Readonly<Record<string, string>> = {
   "8 CREATE INDEX journal_keys": "rows of refused requests, written after their answer",
   "18 CREATE INDEX api_key_live": "keys are read meanwhile; making one waits",
@@ -32,7 +32,7 @@ const statementsOf = (sql: string): string[] =>
     .map((statement) => statement.replaceAll(/\s+/g, " ").trim())
     .filter((statement) => statement !== "");
 
-/** The hot table that a statement touches; null for one that it makes, or for another. */
+/** Returns the hot table that a statement touches; null for a table created here, or any other. */
 function tableOf(statement: string, made: ReadonlySet<string>): string | null {
   const [, table = ""] =
     /^(?:ALTER TABLE(?: ONLY)?|CREATE (?:UNIQUE )?INDEX \w+ ON|UPDATE|DELETE FROM|DROP TABLE|LOCK TABLE|CREATE TRIGGER \w+ .* ON) (\w+)/.exec(
@@ -41,7 +41,7 @@ function tableOf(statement: string, made: ReadonlySet<string>): string | null {
   return HOT.includes(table) && !made.has(table) ? table : null;
 }
 
-/** Statements on hot tables that are there already, other than what is free. */
+/** Returns the statements on existing hot tables that are not free. */
 function costly(version: number, sql: string): string[] {
   const statements = statementsOf(withoutScan(sql));
   const made = new Set(statements.flatMap((statement) => /^CREATE TABLE (\w+)/.exec(statement)?.[1] ?? []));

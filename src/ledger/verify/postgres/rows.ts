@@ -1,5 +1,5 @@
-// Reads balances, entries, requests and stored answers of a PostgreSQL store for its verification: page after page, in one
-// snapshot, so that memory stays small whatever the store holds (money.md §5).
+// Reads balances, entries, requests and stored answers of a PostgreSQL store for its verification:
+// page by page in one snapshot, so that memory stays small whatever the store holds (money.md §5).
 import type { Release } from "../../../domain/release.ts";
 import { ChainVerification, entryOf } from "../chain.ts";
 import { answerToVerify, checkAnswer, checkCharge, requestToVerify, checkTimes } from "../requests.ts";
@@ -14,7 +14,7 @@ import type { BalanceRow } from "../../rows.ts";
 import { UnreadableRecord } from "../../unreadable.ts";
 
 const PAGE = 1000;
-/** Answers may be as large as 8 MiB. */
+/** Few per page, as an answer may have up to 8 MiB. */
 const ANSWERS = 20;
 
 /** I1, I2, I5 and I12, organization by organization. */
@@ -61,27 +61,27 @@ export async function checkRequests(
   for await (const row of pages(on, ANSWERS, RESULTS)) checkAnswer(findings, answerToVerify(row), dataKey);
 }
 
-/** `$1` and `$2` are the organization and the request, its key, of the last row before; the page is found before anything is joined. */
+/** `$1` and `$2` are the key, organization and request, of the previous row. The page is determined before anything is joined. */
 const REQUESTS = pageOf(
   "request",
   `SELECT ${selected(TO_VERIFY, "p")}, q.decided_at IS NULL AND q.since IS NOT NULL, q.charge
    FROM page p LEFT JOIN quarantine q ON q.org_id = p.org_id AND q.request_id = p.request_id`,
 );
-/** An answer whose request is gone is one, too. */
+/** Includes answers whose request is gone. */
 const RESULTS = pageOf(
   "result",
   `SELECT p.org_id, p.request_id, p.sealed, r.charge, r.state
    FROM page p LEFT JOIN request r ON r.org_id = p.org_id AND r.request_id = p.request_id`,
 );
 
-/** A join that is sorted behind it may begin at the first row for every page: that is the square of the rows. */
+/** Materializes the page: a join sorted later may begin at the first row for every page, quadratic in the rows. */
 function pageOf(table: "request" | "result", read: string): string {
   return `WITH page AS MATERIALIZED (
       SELECT * FROM ${table} WHERE (org_id, request_id) > ($1, $2) ORDER BY org_id, request_id LIMIT $3)
     ${read} ORDER BY p.org_id, p.request_id`;
 }
 
-/** Each begins with organization and request. */
+/** Each row begins with organization and request. */
 async function* pages(on: Asking, size: number, select: string): AsyncGenerator<Cell[]> {
   let last: [string, string] = ["", ""];
   for (;;) {
@@ -93,7 +93,7 @@ async function* pages(on: Asking, size: number, select: string): AsyncGenerator<
   }
 }
 
-/** Frozen releases by digest, each read once. */
+/** Returns frozen releases by digest, reading each once. */
 function releases(on: Asking): (digest: string) => Promise<Release | null> {
   const known = new Map<string, Promise<Release | null>>();
   return (digest) => {

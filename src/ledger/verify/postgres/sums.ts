@@ -1,9 +1,9 @@
-// Figures that must agree between tables, as PostgreSQL is asked for them: what both stores are asked in other words.
+// Figures that must agree between tables, as PostgreSQL queries: the ones that need different SQL in each store.
 import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 import { type Booked, bookedByKind, type Compared, instantsOf, sharedChecks } from "../sums.ts";
 
 const UNFINISHED = "state IN ('admitted', 'dispatched')";
-/** The last hour that is asked for by its date, in the year 9955. */
+/** The last hour that is formatted as a date, in the year 9955. */
 const LAST_HOUR = 70_000_000;
 
 const BOOKED = bookedByKind((column) => `${column}::numeric`);
@@ -13,7 +13,7 @@ export const POSTGRES_SUMS: Compared = {
   ...sharedChecks({
     dialect: "postgresql",
     sum: (expression) => `coalesce(sum(${expression}), 0)`,
-    // As postings have it: nothing that is stored is parsed here, which would fail the verification over one row.
+    // In the form of the postings. Nothing stored is parsed here, because that could fail the verification over one row.
     referenceOf: (row) =>
       `'[' || to_json(${row}.source)::text || ',' || to_json(${row}.external_id)::text || ']'`,
     place: "strpos",
@@ -37,7 +37,7 @@ export const POSTGRES_SUMS: Compared = {
   rest: entriesOfTransaction("rest", BOOKED.rest),
   void: entriesOfTransaction("void", BOOKED.void),
   variance: entriesOfTransaction("variance", BOOKED.variance),
-  // What was dropped with its month is not asked for; usage_hour_other is never dropped.
+  // Months that were dropped are not checked; usage_hour_other is never dropped.
   usage: `
     WITH kept AS (
       SELECT coalesce(min(substring(relname FROM 'usage_hour_(.*)$')), '0000_00') AS from_month
@@ -62,7 +62,7 @@ export const POSTGRES_SUMS: Compared = {
       OR to_char(to_timestamp(least(greatest(hour, 0), ${LAST_HOUR}) * 3600) AT TIME ZONE 'UTC', 'YYYY_MM') >= kept.from_month`,
 };
 
-/** Entries of a kind against the requests that name their transaction: count, sum and time, both ways. Zero amounts have no entry. */
+/** Compares entries of a kind with the requests naming their transaction: count, sum, time, both ways. A zero amount has none. */
 function entriesOfTransaction(kind: string, { txn, at, amount, which }: Booked): string {
   return `
     WITH asked AS (

@@ -1,5 +1,5 @@
-// The thread of one verification of a PostgreSQL store: a session of its own, read-only, in one snapshot; answers once. A build
-// to one file must name this file as a further entry point.
+// The thread of one verification of a PostgreSQL store: a separate, read-only session in one snapshot;
+// answers once. A build into one file must name this file as a further entry point.
 import type { ClientBase } from "pg";
 import { messageOf } from "../../../domain/error-message.ts";
 import { connectReader } from "../../../store/postgres.ts";
@@ -19,7 +19,7 @@ export interface PostgresVerification {
   nowMs: number;
 }
 
-/** The same of the books alone (`books.ts`). */
+/** The same for the books alone (`books.ts`). */
 export interface PostgresBooks {
   url: string;
   books: BooksQuestion;

@@ -1,4 +1,4 @@
-// The verification of a PostgreSQL store, in a thread of its own beside traffic, on one instant of it (money.md §5).
+// Verifies a PostgreSQL store in a separate thread alongside traffic, at one instant (money.md §5).
 import { ownThread } from "../../../lib/program.ts";
 import type { VerificationReport } from "../../records.ts";
 import type { BooksReport } from "../books.ts";
@@ -8,9 +8,9 @@ import type { PostgresBooks, PostgresVerification } from "./verify-worker.ts";
 const ask = <Report>(question: PostgresVerification | PostgresBooks, ending?: AbortSignal): Promise<Report> =>
   askThread(ownThread("src/ledger/verify/postgres/verify-worker.ts"), question, ending);
 
-/** Checks every invariant. Rejects when the store cannot be read. */
+/** Checks every invariant. Rejects if the store cannot be read. */
 export const verifyPostgres = (question: PostgresVerification): Promise<VerificationReport> => ask(question);
 
-/** Checks the books alone, from where the look before ended. Rejects as the whole verification does. */
+/** Checks the books alone, from where the previous check ended. Rejects as the whole verification does. */
 export const booksOfPostgres = (question: PostgresBooks, ending: AbortSignal): Promise<BooksReport> =>
   ask(question, ending);

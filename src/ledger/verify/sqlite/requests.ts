@@ -37,7 +37,7 @@ export function checkRequests(
   checkAnswers(database, findings, dataKey);
 }
 
-/** Frozen releases by digest, each read once. */
+/** Returns frozen releases by digest, reading each once. */
 function releases(database: Database): (digest: string) => Release | null {
   const known = new Map<string, Release | null>();
   return (digest) => {

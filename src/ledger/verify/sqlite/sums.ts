@@ -1,4 +1,4 @@
-// Figures that must agree between tables, as SQLite is asked for them: what both stores are asked in other words.
+// Figures that must agree between tables, as SQLite queries: the ones that need different SQL in each store.
 import { WRITTEN_TOKENS } from "../../../store/written-tokens.ts";
 import { saturatedSum } from "../../sqlite/saturated-sum.ts";
 import { type Booked, bookedByKind, type Compared, instantsOf, sharedChecks } from "../sums.ts";
@@ -52,7 +52,7 @@ export const SQLITE_SUMS: Compared = {
     SELECT u.org_id, u.key_id, 'no row', u.requests FROM usage_hour u LEFT JOIN sums s USING (org_id, key_id, model, hour) WHERE s.org_id IS NULL`,
 };
 
-/** Entries of a kind against the requests that name their transaction: count, sum and time, both ways. Zero amounts have no entry. */
+/** Compares entries of a kind with the requests naming their transaction: count, sum, time, both ways. A zero amount has none. */
 function entriesOfTransaction(kind: string, { txn, at, amount, which }: Booked): string {
   return `
     WITH asked AS (

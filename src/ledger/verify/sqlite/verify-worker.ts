@@ -1,5 +1,5 @@
-// The thread of one verification: opens the database read-only, takes a snapshot, checks, answers once. A build to one file must
-// name this file as a further entry point.
+// The thread of one verification: opens the database read-only, takes a snapshot, checks, answers
+// once. A build into one file must name this file as a further entry point.
 import type { Database } from "bun:sqlite";
 import { messageOf } from "../../../domain/error-message.ts";
 import { openReader } from "../../../store/sqlite-connection.ts";
@@ -20,7 +20,7 @@ export interface SqliteVerification {
   nowMs: number;
 }
 
-/** The same of the books alone (`books.ts`). */
+/** The same for the books alone (`books.ts`). */
 export interface SqliteBooks {
   dataDirectory: string;
   books: BooksQuestion;

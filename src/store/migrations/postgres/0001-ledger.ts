@@ -1,6 +1,6 @@
-// The ledger's schema on PostgreSQL (money.md §5, §11): the tables of the SQLite store, plus who may own requests. Every
-// hot key leads with its organization; no sequences, triggers or foreign keys on the money path, so that the tables can
-// be spread over several machines by organization. What proves something may not be changed by the gateway's own role.
+// The ledger's schema on PostgreSQL (money.md §5, §11): the tables of the SQLite store, plus who may own requests. Every hot
+// key begins with its organization. There are no sequences, triggers or foreign keys on the money path, so that the tables
+// can be distributed over several machines by organization. The gateway's own role may not change tables that serve as proof.
 
 const APPEND_ONLY = ["ledger_entry", "topup", "route_release", "audit_log"];
 

@@ -1,5 +1,5 @@
-// Money that goes back, orders and cards, on PostgreSQL. Lines of the audit log may come without an id from here on:
-// those of the dashboard and of payments are written in SQL that both stores share.
+// Money that goes back, orders and cards, on PostgreSQL. From here on, lines of the audit log may come
+// without an id: those of the dashboard and of payments are written in SQL that both stores share.
 import { PAYMENTS_TABLES } from "../0003-payments.ts";
 import { inPostgres } from "./in-postgres.ts";
 

@@ -1,6 +1,6 @@
-// Tables of the SQLite store as PostgreSQL writes them: for what is away from the money path, and the same in both.
+// Converts tables of the SQLite store to PostgreSQL, for tables outside the money path that are the same in both.
 
-/** 64-bit numbers are BIGINT, STRICT is how PostgreSQL always is, and tables may lie on other machines than their parents. */
+/** 64-bit numbers are BIGINT, PostgreSQL is always strict, and tables may be on other machines than their parents. */
 export const inPostgres = (tables: string): string =>
   tables
     .replaceAll(/\bINTEGER\b/g, "BIGINT")

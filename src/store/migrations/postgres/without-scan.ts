@@ -1,11 +1,11 @@
-// How a migration's statements reach a PostgreSQL that is in use. A column that comes with a CHECK has the server read every
-// row of its table, with all readers and writers shut out meanwhile: seven seconds at ten million requests. Each row has the
-// column's default, which meets the check, so that there is nothing to look for: the column comes first, then the check for
-// what is written from then on. The text that a store holds the checksum of stays as it is.
+// Adapts a migration's statements to a PostgreSQL that is in use. Adding a column with a CHECK makes the server read
+// every row of its table, which blocks all readers and writers meanwhile: seven seconds at ten million requests.
+// Each row has the column's default, which meets the check, so there is nothing to find: the column is added first,
+// then the check for rows written from then on. The text that the store's checksum covers stays as it is.
 
 const CHECKED_COLUMN = /ALTER TABLE (\w+) ADD COLUMN (\w+) ([^;]*?) CHECK (\([^;]*\));/g;
 
-/** The same schema, without reading what is there. Constraints keep the names that the server would give them. */
+/** Returns the same schema, without a scan of existing rows. Constraints keep the names that the server would give them. */
 export const withoutScan = (sql: string): string =>
   sql.replaceAll(
     CHECKED_COLUMN,
