@@ -123,15 +123,20 @@ const HELD = {
   WHY: (row: QuarantinedJson) => row.reason,
 };
 
-function describe({ ok, checked, violations }: AuditReportJson): string {
+function describe({ ok, checked, violations, accepted }: AuditReportJson): string {
   const names = Object.keys(checked);
   const total = Object.values(checked).reduce((sum, rows) => sum + rows, 0);
-  if (ok) return `Every invariant holds: ${names.length} checked over ${counted(total, "row")}.`;
-  return table(violations, {
-    INVARIANT: (row) => row.invariant,
-    ORG: (row) => row.org,
-    REQUEST: (row) => row.request_id,
-    EXPECTED: (row) => row.expected,
-    FOUND: (row) => row.found,
-  });
+  const found = ok
+    ? `Every invariant holds: ${names.length} checked over ${counted(total, "row")}.`
+    : table(violations, FOUND);
+  if (accepted.length === 0) return found;
+  return `${found}\n\nAccepted by an operator when the organization was resumed:\n${table(accepted, FOUND)}`;
 }
+
+const FOUND = {
+  INVARIANT: (row: ViolationJson) => row.invariant,
+  ORG: (row: ViolationJson) => row.org,
+  REQUEST: (row: ViolationJson) => row.request_id,
+  EXPECTED: (row: ViolationJson) => row.expected,
+  FOUND: (row: ViolationJson) => row.found,
+};

@@ -17,6 +17,7 @@ export const ledgerVerification = (ledger: Pick<Ledger, "verify" | "checkBooks" 
       checked: report.checked,
       took_ms: report.tookMs,
       violations: printViolations(report.violations),
+      accepted: printViolations(report.accepted),
       stopped: await printStopped(ledger),
     };
   },

@@ -37,14 +37,14 @@ export async function reportOnLedger({ sql, clock, operator }: LedgerReportPorts
     .select((eb) => exactTotal(eb.ref("amount")).as("sum"));
   const names = await organizationNames(
     sql,
-    report.violations.flatMap(({ org }) => org ?? []),
+    [...report.violations, ...report.accepted].flatMap(({ org }) => org ?? []),
   );
+  const named = (violations: AuditReportJson["violations"]): Report["violations"] =>
+    violations.map((one) => ({ ...one, org_name: one.org === null ? null : (names.get(one.org) ?? null) }));
   return {
     ...report,
-    violations: report.violations.map((violation) => ({
-      ...violation,
-      org_name: violation.org === null ? null : (names.get(violation.org) ?? null),
-    })),
+    violations: named(report.violations),
+    accepted: named(report.accepted),
     ...(await lateHolds(sql, startedAtMs)),
     started_at: printTime(startedAtMs),
     ms: Math.round(performance.now() - began),

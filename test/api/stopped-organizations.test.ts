@@ -20,6 +20,11 @@ interface Stopped {
     found: string;
   }[];
 }
+interface Audit {
+  ok: boolean;
+  violations: Stopped["violations"];
+  accepted: Stopped["violations"];
+}
 interface Refused {
   error: { message: string; type: string; code: string; param: null };
 }
@@ -42,6 +47,7 @@ describe.each(STORES)("on %s", (store) => {
   const status = async (who: Customer): Promise<number> => (await gateway.chat(who, hello())).status;
   const stops = async (): Promise<Stopped[]> =>
     (await gateway.admin<{ data: Stopped[] }>("GET", "/ledger/stopped")).json.data;
+  const audit = async (): Promise<Audit> => (await gateway.admin<Audit>("GET", "/ledger/audit")).json;
   const untilStopped = (who: Customer): Promise<void> =>
     waitFor(async () => (await status(who)) === 503, "the stop of its paid calls");
   const untilServed = (who: Customer): Promise<void> =>
@@ -161,6 +167,27 @@ describe.each(STORES)("on %s", (store) => {
     await gateway.restart();
     await looks();
     expect([await status(victim), await stops()]).toEqual([200, []]);
+    // The audit still names what was accepted, apart from what was not, so that a new finding is noticed.
+    const history = await audit();
+    expect([history.ok, history.violations]).toEqual([true, []]);
+    expect(history.accepted.length).toBeGreaterThan(0);
+    for (const { invariant, org: whose } of history.accepted)
+      expect([invariant, whose]).toEqual(["I5 rows join", org]);
+    const onPage = await root.app("POST /operator/ledger/audit");
+    expect(onPage.accepted.map(({ org_name }) => org_name)).toEqual(history.accepted.map(() => "Test"));
+    const first = (change: string): Promise<void> =>
+      gateway.tamper(
+        `UPDATE ledger_entry SET requests = requests ${change} 1 WHERE org_id = ?1 AND version = 1`,
+        org,
+      );
+    await first("+");
+    const tampered = await audit();
+    expect([tampered.ok, tampered.violations.map(({ invariant }) => invariant)]).toEqual([
+      false,
+      ["I5 hash chain"],
+    ]);
+    expect(tampered.accepted).toEqual(history.accepted);
+    await first("-");
     // And it is watched still.
     await gateway.tamper(MORE, org);
     await look();

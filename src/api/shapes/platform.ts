@@ -121,8 +121,11 @@ export const supportBundle = z.object({
   routes: z.array(route),
 });
 
+const namedViolation = auditReportSchema.shape.violations.element.extend({ org_name: z.string().nullable() });
+
 export const ledgerReport = auditReportSchema.extend({
-  violations: z.array(auditReportSchema.shape.violations.element.extend({ org_name: z.string().nullable() })),
+  violations: z.array(namedViolation),
+  accepted: z.array(namedViolation),
   /** The oldest first, 100 at most. */
   late_holds: z.array(
     z.object({

@@ -226,6 +226,11 @@ export const auditReportSchema = z
     checked: z.record(z.string(), count).describe("Invariant of money.md → rows checked."),
     took_ms: z.record(z.string(), z.number()).describe("Invariant of money.md → milliseconds that it took."),
     violations: z.array(violation),
+    accepted: z
+      .array(violation)
+      .describe(
+        "Violations in entries of the past that an operator has accepted by resuming the organization.",
+      ),
     stopped: z
       .array(stoppedOrganizationSchema)
       .describe("Organizations whose paid calls are refused because their books do not add up."),

@@ -17,6 +17,9 @@ export const operatorLedgerTexts = {
   late: "Holds past their deadline",
   invariants: "Rules",
   violations: "Violations",
+  accepted: "Accepted",
+  acceptedHelp:
+    "Entries that were made while a balance was wrong. An operator accepted them by resuming the organization; the reason is in the audit log.",
   lateHolds: "Holds past their deadline",
   lateHelp: "Their gateway has ended or is stuck; the next clean-up resolves each by what is known of it.",
   csv: "Download CSV",
