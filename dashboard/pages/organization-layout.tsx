@@ -17,7 +17,8 @@ import { PaletteOpener } from "../palette/opener.tsx";
 import { type OrganizationPage, path } from "../path-builder.ts";
 import { pageNames, shellTexts } from "../components/texts.ts";
 import { SignedIn } from "./signed-in.tsx";
-import { nameAmong, namesakesOf, OrganizationName } from "../components/organization-name.tsx";
+import { nameAmong, OrganizationName } from "../components/organization-name.tsx";
+import { namesakesOf } from "../format/namesakes.ts";
 
 export const OrganizationLayout = () => (
   <SignedIn>{(session) => <Organization session={session} />}</SignedIn>

@@ -1,7 +1,8 @@
 // What the palette offers: pages that the person may see, at once, and what the server finds, with where each leads.
 import type { Row } from "../api/routes.ts";
 import type { IconName } from "../components/icon.tsx";
-import { nameAmong, type Namesakes } from "../components/organization-name.tsx";
+import { nameAmong } from "../components/organization-name.tsx";
+import type { Namesakes } from "../format/namesakes.ts";
 import { operatorPageNames, pageNames } from "../components/texts.ts";
 import { maySee, type OwnStanding } from "../membership.tsx";
 import { OPERATOR_PAGES, ORGANIZATION_PAGES, path } from "../path-builder.ts";

@@ -10,7 +10,8 @@ import { Icon } from "../components/icon.tsx";
 import { type Entry, entryOf, inActivity, type Looker, matching, pagesOf } from "./entries.ts";
 import { withoutSecret } from "../format/without-secret.ts";
 import { paletteTexts as words } from "./texts.ts";
-import { namesakesOf, useNamesakes } from "../components/organization-name.tsx";
+import { useNamesakes } from "../components/organization-name.tsx";
+import { namesakesOf } from "../format/namesakes.ts";
 
 interface PaletteProps {
   opened: boolean;

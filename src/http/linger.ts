@@ -21,9 +21,7 @@ export const isChunked = ({ headers }: Request): boolean => headers.has("transfe
  * body, which is read and forgotten; else at once, for the parser drops the rest. False: chunks of it are still to come, so that the
  * connection has to end with the answer. Never rejects.
  */
-export async function bodyPassed(request: Request): Promise<boolean> {
-  const { headers, bodyUsed, body } = request;
-  const chunked = isChunked(request);
+export async function bodyPassed({ headers, bodyUsed, body }: Request, chunked: boolean): Promise<boolean> {
   if (body === null) return !chunked; // that of a GET is not shown to us
   if (body.locked) return true; // read whole
   const passes = chunked || CLOSES.test(headers.get("connection") ?? "");

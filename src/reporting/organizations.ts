@@ -62,7 +62,10 @@ export async function organizationRow(on: OrganizationsPorts, id: string): Promi
   return row;
 }
 
-/** Ids of those whose name another one has, too, whatever the case of its letters: nobody tells them apart by it. */
+/**
+ * Returns the ids of organizations that share their name with another one. The store compares names without surrounding blanks and
+ * without case, SQLite only that of ASCII letters; `calledLike` (domain/visible-text.ts) finds more names alike.
+ */
 export async function namesakes({ sql }: Pick<OrganizationsPorts, "sql">): Promise<string[]> {
   const folded = fragment<string>`lower(trim(name))`;
   const shared = from

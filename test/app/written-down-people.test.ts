@@ -1,8 +1,7 @@
 // Members, invitations, accounts and sign-ins, and their lines in the audit log: each change is one with its line, whoever
 // writes it, we or the sign-in library. Where people have a file of their own, lines that wait come in their order, each once.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { auditLog } from "../support/audit-log.ts";
 import { Browser, firstOperator, newMember, newOperator, PASSWORD, tokenOf } from "../support/browser.ts";
@@ -11,6 +10,7 @@ import { fillDisk } from "../support/fill-disk.ts";
 import { STORES, type Store, startGateway, type TestGateway } from "../support/gateway.ts";
 import { peopleState, peopleUnwritable } from "../support/people-state.ts";
 import { scrape } from "../support/scrape.ts";
+import { SmallDisk } from "../support/small-disk.ts";
 import { codeOf, nextCodeOf } from "../support/totp.ts";
 import { unwritable } from "../support/unwritable-lines.ts";
 import { waitFor } from "../support/wait.ts";
@@ -249,23 +249,14 @@ describe("where people have a file of their own", () => {
   });
 });
 
-const room = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
-const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", room]).success;
-afterAll(() => {
-  if (mounted) Bun.spawnSync(["umount", "--lazy", room]);
-  rmSync(room, { recursive: true, force: true });
-});
+const disk = SmallDisk.mount(60);
+afterAll(() => disk.release());
 
 // Needs the right to mount a small disk.
-test.skipIf(!mounted)("on a full disk no change of people is made without its line", async () => {
-  const { TMPDIR } = process.env;
-  process.env["TMPDIR"] = room;
-  const at = await opened("sqlite").finally(() => {
-    if (TMPDIR === undefined) delete process.env["TMPDIR"];
-    else process.env["TMPDIR"] = TMPDIR;
-  });
+test.skipIf(!disk.isMounted)("on a full disk no change of people is made without its line", async () => {
+  const at = await disk.asTmpdir(() => opened("sqlite"));
   const root = await firstOperator(at.gateway);
-  const hog = join(room, "hog");
+  const hog = join(disk.path, "hog");
   fillDisk(hog);
   let made = 0;
   // What was written before may leave a little room.

@@ -9,7 +9,7 @@ import { type Customer, hello } from "../support/gateway.ts";
 import { waitFor } from "../support/wait.ts";
 import { type Dashboard, OPERATOR, startDashboard, type Visitor } from "./dashboard.ts";
 import { inspect } from "./inspect.ts";
-import { rowsOf } from "./steps.ts";
+import { newOrganization, rowsOf } from "./steps.ts";
 
 const INVARIANT = "I12 paid in - spent = available + held - debt";
 
@@ -141,4 +141,37 @@ test("a request in quarantine: what is damaged, and an operator charges part of 
   leaving.abort();
   await asked;
   gateway.simulator.behave({ behaviour: {} });
+});
+
+test("an organization that was stopped is told apart from its namesake, and resumed once its balance is right", async () => {
+  const { gateway } = dashboard;
+  const org = await newOrganization(dashboard, "Granite");
+  await newOrganization(dashboard, "granite");
+  const stopped = await gateway.key(org);
+  await gateway.tamper("UPDATE org_balance SET available = available + 7000000000 WHERE org_id = ?1", org);
+  expect((await gateway.chat(stopped, hello())).status).toBe(200); // entries that nobody can mend
+  await gateway.ledger.checkBooks([]);
+  expect((await gateway.chat(stopped, hello())).status).toBe(503);
+  const visitor = await dashboard.visitor(OPERATOR);
+  await visitor.open(path.operator("ledger"));
+  const named = `Granite …${org.slice(-4)}`;
+  const row = rowsOf(visitor, words.stopped.title).filter({ hasText: named });
+  await row.getByRole("button", { name: words.stopped.resumeOf(named), exact: true }).click();
+  const dialog = visitor.page.getByRole("dialog", { name: words.stopped.resumeOf(named) });
+  const submit = dialog.getByRole("button", { name: words.stopped.resume, exact: true });
+  const reason = dialog.getByLabel(words.stopped.reason);
+  await reason.fill(" ");
+  expect(await submit.isDisabled()).toBe(true);
+  await reason.fill("a row was changed by hand");
+  await inspect(visitor, "resuming a stopped organization");
+  await submit.click();
+  await dialog.getByText("available should be").waitFor();
+  await gateway.tamper("UPDATE org_balance SET available = available - 7000000000 WHERE org_id = ?1", org);
+  await submit.click();
+  await dialog.waitFor({ state: "detached" });
+  await row.waitFor({ state: "detached" });
+  expect((await gateway.chat(stopped, hello())).status).toBe(200);
+  const { data } = await dashboard.root.app("GET /operator/audit", {}, { org });
+  expect(data.map(({ action }) => action)).toContain("organization.resume");
+  expect(visitor.complained({ about: /409/ })).toEqual([]);
 });

@@ -2,13 +2,13 @@
 // disk that fills in the middle.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { sealAnswer } from "../../src/ledger/answer-vault.ts";
 import { fillDisk } from "../support/fill-disk.ts";
 import { type TestDatabase, testPostgres } from "../support/postgres.ts";
 import { ProcessGateway, type Received } from "../support/process-gateway.ts";
+import { SmallDisk } from "../support/small-disk.ts";
 
 const PATIENCE_MS = 120_000;
 const ASK = { model: "plain-1", messages: [{ role: "user", content: "Hello" }], max_tokens: 60 };
@@ -137,15 +137,11 @@ describe("a backup of before", () => {
   );
 });
 
-const disk = mkdtempSync(join(tmpdir(), "tollgate-rotate-disk-"));
-const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=60m", "tmpfs", disk]).success;
-afterAll(() => {
-  if (mounted) Bun.spawnSync(["umount", "--lazy", disk]);
-  rmSync(disk, { recursive: true, force: true });
-});
+const disk = SmallDisk.mount(60);
+afterAll(() => disk.release());
 
 // Needs the right to mount a small disk.
-test.skipIf(!mounted)(
+test.skipIf(!disk.isMounted)(
   "a disk that fills in the middle: nothing was changed, and with room the same command does it",
   async () => {
     const gateway = await ProcessGateway.start();
@@ -153,12 +149,12 @@ test.skipIf(!mounted)(
       const { secret } = await gateway.customer();
       const answer = await keyed(gateway, secret);
       await gateway.kill("SIGTERM");
-      const dataDir = join(disk, "data");
+      const dataDir = join(disk.path, "data");
       cpSync(dataOf(gateway), dataDir, { recursive: true });
       manyAnswers(dataDir);
       const rotate = () => gateway.cli({}, "--data-dir", dataDir, "db", "rotate-key");
       // Less than its journal takes.
-      const hog = join(disk, "hog");
+      const hog = join(disk.path, "hog");
       fillDisk(hog);
       truncateSync(hog, statSync(hog).size - 3 * 1024 * 1024);
       const was = readFileSync(join(dataDir, "data.key"));

@@ -15,6 +15,7 @@ import { openSqliteStore, type SqliteStore } from "../../src/store/sqlite.ts";
 import { testClock } from "../support/clock.ts";
 import { fillDisk } from "../support/fill-disk.ts";
 import { placeMigratedStore } from "../support/migrated-store.ts";
+import { SmallDisk } from "../support/small-disk.ts";
 import { reads } from "../support/wait.ts";
 import { ledgerConformance } from "./conformance.ts";
 import { keySettingsConformance } from "./key-settings.ts";
@@ -407,25 +408,21 @@ describe("SQLite: faults of the store", () => {
     },
   );
 
-  const disk = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
-  const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", disk]).success;
-  afterAll(() => {
-    if (mounted) Bun.spawnSync(["umount", "--lazy", disk]);
-    rmSync(disk, { recursive: true, force: true });
-  });
+  const disk = SmallDisk.mount(40);
+  afterAll(() => disk.release());
 
   // Needs the right to mount a small disk; where it is missing, the test above covers all but the reserve file.
-  test.skipIf(!mounted)(
+  test.skipIf(!disk.isMounted)(
     "a disk that is really full: what runs is settled into the reserve file, and no new money is held without it",
     async () => {
-      const store = openSqliteStore(join(disk, "data"));
+      const store = openSqliteStore(join(disk.path, "data"));
       const world = new World(await openLedger(store, systemClock));
       await world.publish();
       const key = await world.key(await world.organization(5));
       const running = await Promise.all(
         Array.from({ length: 20 }, (_, n) => world.admit(key, { hold: 0.1, idempotencyKey: `running-${n}` })),
       );
-      const hog = join(disk, "hog");
+      const hog = join(disk.path, "hog");
       fillDisk(hog);
       let refused = "";
       for (let n = 0; n < 5_000 && refused === ""; n += 1) {

@@ -18,6 +18,7 @@ import pg from "pg";
 import { PostgresServer } from "../support/postgres.ts";
 import { ProcessGateway, type Received, untilParts } from "../support/process-gateway.ts";
 import { PROGRAM, runToEnd } from "../support/program.ts";
+import { SmallDisk } from "../support/small-disk.ts";
 
 interface Installation {
   server: PostgresServer;
@@ -146,26 +147,22 @@ test.concurrent("a database that is made read-only", async () => {
   });
 }, 120_000);
 
-const disk = mkdtempSync(join(tmpdir(), "tollgate-disk-"));
-const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=32m,mode=777", "tmpfs", disk]).success;
-afterAll(() => {
-  if (mounted) Bun.spawnSync(["umount", "--lazy", disk]);
-  rmSync(disk, { recursive: true, force: true });
-});
+const disk = SmallDisk.mount(32, { mode: "777" });
+afterAll(() => disk.release());
 
 // Needs the right to mount a small disk.
-test.concurrent.skipIf(!mounted)(
+test.concurrent.skipIf(!disk.isMounted)(
   "a database whose disk is full",
   async () => {
     await onOneServer(async ({ server, admin, url }) => {
-      const place = join(disk, "tables");
+      const place = join(disk.path, "tables");
       mkdirSync(place);
       chmodSync(place, 0o700);
       const { uid, gid } = statSync(server.directory);
       chownSync(place, uid, gid);
       await admin.query(`CREATE TABLESPACE small LOCATION '${place}'`);
       await admin.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_tablespace = small`);
-      const hog = join(disk, "hog");
+      const hog = join(disk.path, "hog");
       fillDisk(hog);
       expect(await saidByAStart(url)).toEqual([
         1,
