@@ -6,13 +6,13 @@ import type { RefusalCode } from "./refusals.ts";
 /** What becomes of a request that asks for more than is offered. */
 interface NotOffered {
   code: RefusalCode;
-  /** The message after the field's name. `by`: "by model `m`"; `most`: how much is offered. */
-  text(by: string, most: number): string;
+  /** The message after the field's name. `withModel`: "with model `m`"; `most`: how much is offered. */
+  text(withModel: string, most: number): string;
 }
 
 const REMOVE: NotOffered = {
   code: "unsupported_parameter",
-  text: (by) => `is not offered ${by}. Remove the field.`,
+  text: (withModel) => `is not available ${withModel}. Remove the field.`,
 };
 
 /** Offered or not. */
@@ -22,15 +22,24 @@ const count = (max: number, notOffered: NotOffered) => ({ least: 1 as number, ma
 
 /** In this order a request that asks for several of them is refused; a new one comes last. */
 const ROWS = {
-  tools: flag({ code: "unsupported_value", text: (by) => `are not offered ${by}. Remove the field.` }),
+  tools: flag({
+    code: "unsupported_value",
+    text: (withModel) => `are not available ${withModel}. Remove the field.`,
+  }),
   /** No field of its own: refused at the part of a message that is one (`releases/fit.ts`). */
   images: flag(),
-  json_schema: flag({ code: "unsupported_value", text: (by) => `can only be {"type": "text"} ${by}.` }),
-  max_n: count(128, { code: "unsupported_value", text: (by, most) => `can be at most ${most} ${by}.` }),
+  json_schema: flag({
+    code: "unsupported_value",
+    text: (withModel) => `can only be {"type": "text"} ${withModel}.`,
+  }),
+  max_n: count(128, {
+    code: "unsupported_value",
+    text: (withModel, most) => `can be at most ${most} ${withModel}.`,
+  }),
   logprobs: flag(),
   logit_bias: flag({
     code: "raw_token_ids_not_allowed",
-    text: (by) => `works on token ids, which are not accepted ${by}.`,
+    text: (withModel) => `works on token ids, which are not accepted ${withModel}.`,
   }),
   /** PDFs; as `images`. */
   files: flag(),

@@ -39,6 +39,6 @@ export function authorizationOf(headers: Headers, shownIn: ShownIn = "authorizat
   if (authorization.replace(/^bearer +/i, "Bearer ") === asBearer) return authorization;
   throw new Refusal(
     "invalid_api_key",
-    "Authorization and x-api-key show different keys, and this gateway does not choose between them. Send one of them.",
+    "Authorization and x-api-key carry different keys, and this gateway does not choose between them. Send only one of them.",
   );
 }

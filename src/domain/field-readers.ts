@@ -64,12 +64,12 @@ export const tokenBiases: FieldRead<Record<string, number>> = (value, name) => {
   if (entries.length === 0) return undefined;
   const at: Place = { parent: null, step: name };
   if (entries.length > LOGIT_BIAS.entries)
-    throw invalid(null, name, `may hold at most ${LOGIT_BIAS.entries} entries.`);
+    throw invalid(null, name, `may have at most ${LOGIT_BIAS.entries} entries.`);
   for (const [token, bias] of entries) {
     if (!/^\d{1,9}$/.test(token)) throw invalid(null, name, "must have token ids as its keys.");
     const amount = readNumber(bias, at, token);
     if (amount < LOGIT_BIAS.min || amount > LOGIT_BIAS.max)
-      throw invalid(at, token, `must lie between ${LOGIT_BIAS.min} and ${LOGIT_BIAS.max}.`);
+      throw invalid(at, token, `must be between ${LOGIT_BIAS.min} and ${LOGIT_BIAS.max}.`);
   }
   return given as Record<string, number>;
 };

@@ -23,7 +23,7 @@ export const pdfBytes = ({ file_data: data }: InlineFile): string => data.slice(
 export function inlinePdf(url: string, name: string | null, at: Place, step: string): InlineFile {
   const [head, type = "", how = ""] = DATA_URL.exec(url.slice(0, HEAD_LENGTH)) ?? [];
   if (head === undefined)
-    throw invalid(at, step, `must be inline \`${INLINE_PDF}…\`: files are not fetched from addresses.`);
+    throw invalid(at, step, `must be inline \`${INLINE_PDF}…\`: files are not fetched from URLs.`);
   if (type.toLowerCase() !== "application/pdf")
     throw refuse("unsupported_value", at, step, `must be a PDF, \`${INLINE_PDF}…\`.`);
   if (how.toLowerCase() !== ";base64") throw invalid(at, step, `must be base64, \`${INLINE_PDF}…\`.`);
@@ -34,7 +34,7 @@ export function inlinePdf(url: string, name: string | null, at: Place, step: str
 function pdfOf(data: string, name: string | null, at: Place, step: string): InlineFile {
   if (data.length % 4 !== 0 || !BASE64.test(data))
     throw invalid(at, step, "is not valid base64: letters, digits, + and /, padded with =.");
-  if (!MAGIC.test(data)) throw invalid(at, step, "is no PDF: its bytes do not begin with `%PDF-`.");
+  if (!MAGIC.test(data)) throw invalid(at, step, "is not a PDF: its bytes do not begin with `%PDF-`.");
   const filename = (name ?? "").trim() === "" ? NAMELESS : (name ?? NAMELESS);
   if (filename.length > NAME_LENGTH_MAX)
     throw refuse(

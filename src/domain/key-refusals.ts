@@ -2,7 +2,7 @@
 import { Refusal } from "./refusals.ts";
 
 const HOW =
-  "Send Authorization: Bearer with a key that begins with gw_sk_; keys are made on the dashboard, and by ./tollgate keys create.";
+  "Send Authorization: Bearer followed by a key that begins with gw_sk_. Create keys on the dashboard or with ./tollgate keys create.";
 
 const wrong = (what: string): Refusal =>
   new Refusal("invalid_api_key", `${what} ${HOW}`, { headers: { "www-authenticate": "Bearer" } });

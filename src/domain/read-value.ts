@@ -109,7 +109,12 @@ export function readChoice<const T extends string>(
 ): T {
   const text = readString(value, at, step);
   for (const choice of choices) if (choice === text) return choice;
-  throw refuse("unsupported_value", at, step, `must be one of ${list(choices)}; ${echo(text)} is not open.`);
+  throw refuse(
+    "unsupported_value",
+    at,
+    step,
+    `must be one of ${list(choices)}; ${echo(text)} is not supported.`,
+  );
 }
 
 /** `"a", "b"` for messages. */

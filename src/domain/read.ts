@@ -6,7 +6,7 @@ import { Refusal } from "./refusals.ts";
 export function readUsd(text: string, param: string): NanoUsd {
   const amount = parseUsd(text);
   if (amount !== null) return amount;
-  throw new Refusal("invalid_request", `${param} must be US dollars like "5.00", at most 9 decimals.`, {
+  throw new Refusal("invalid_request", `${param} must be US dollars like "5.00" with at most 9 decimals.`, {
     param,
   });
 }
@@ -22,5 +22,5 @@ export function readTime(text: string, param: string): number {
 export function readFutureTime(text: string, param: string, nowMs: number): number {
   const ms = readTime(text, param);
   if (ms > nowMs) return ms;
-  throw new Refusal("invalid_request", `${param} must lie in the future.`, { param });
+  throw new Refusal("invalid_request", `${param} must be in the future.`, { param });
 }

@@ -59,6 +59,6 @@ export function checkVersion(named: string, present: string): void {
 export const changedMeanwhile = (): OperatorRefusal =>
   new OperatorRefusal(
     "changed_meanwhile",
-    "Somebody else changed this after you read it, so nothing was changed now. Read it again, and send its present version if your change still holds.",
+    "Somebody else changed this after you read it, so nothing was changed. Read it again, and send its current version if your change still applies.",
     "version",
   );

@@ -24,4 +24,4 @@ export const noHoldOf = (id: string, param: string): OperatorRefusal =>
 
 /** The same answer for what does not exist and for what belongs to somebody else (hardening.md S7). `param` as above. */
 export const notFound = (param: string | null): OperatorRefusal =>
-  new OperatorRefusal("not_found", "There is no record of this id.", param);
+  new OperatorRefusal("not_found", "There is no record with this id.", param);
