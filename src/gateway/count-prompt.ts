@@ -73,16 +73,13 @@ function unended(prepared: PreparedRequest, refused: Refused, { kind, tokens }: 
   if (kind === "above" && refused.refusal.code === "context_length_exceeded") {
     const { wanted } = requoted(prepared, tokens);
     if ("refusal" in wanted)
-      return because(
-        { ...refused, refusal: wanted.refusal },
-        "Counting stopped there: there is more of the messages.",
-      );
+      return because({ ...refused, refusal: wanted.refusal }, "Counting stopped there; the messages go on.");
   }
   return because(
     refused,
     kind === "above"
-      ? `Its figure is an upper bound, one token for each byte of the messages. Counting stopped at ${tokens} tokens, already more than ${refused.short?.of === "tokens_per_minute" ? "the model takes" : "the credits cover"}.`
-      : `Its figure is an upper bound, one token for each byte of the messages. The count took more than ${COUNTED_WITHIN_MS / 1000} seconds. Try again later, or shorten the messages.`,
+      ? `The figure is an upper bound: one token for each byte of the messages. Counting stopped at ${tokens} tokens, already more than ${refused.short?.of === "tokens_per_minute" ? "the model accepts" : "the credits cover"}.`
+      : `The figure is an upper bound: one token for each byte of the messages. The count took more than ${COUNTED_WITHIN_MS / 1000} seconds. Try again later, or shorten the messages.`,
   );
 }
 

@@ -37,7 +37,7 @@ const OWN_COUNT_MS = 5000;
 const tooMany = (whose: string): Refusal =>
   new Refusal(
     whose === "The gateway" ? "overloaded" : "rate_limit_exceeded",
-    `${whose} has as many prompts being counted as it may. Send the request again shortly.`,
+    `${whose} is at its limit of prompts being counted at once. Retry shortly.`,
     { retryAfterMs: 1000 },
   );
 

@@ -20,7 +20,7 @@ export function readIdempotencyKey(header: string | null, requestId: string): Id
   if (KEY.test(header)) return { value: header, callerSupplied: true };
   throw new Refusal(
     "invalid_idempotency_key",
-    "Idempotency-Key must be sent once and have 8 to 200 printable ASCII characters without blanks. " +
+    "Idempotency-Key must be sent once and have 8 to 200 printable ASCII characters without spaces. " +
       "Send a fresh random value, such as a UUID, for each new request.",
     { param: "Idempotency-Key" },
   );

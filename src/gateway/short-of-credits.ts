@@ -47,8 +47,9 @@ function affordableBy(prepared: PreparedRequest, request: ChatRequest, { availab
 }
 
 function wayOut(prepared: PreparedRequest, { held, debt }: Credits, affordable: number): string {
-  if (debt > 0n) return "Add credits: what comes in pays what is owed first.";
-  const wait = held === 0n ? "" : " What running requests hold and do not use comes back when they end.";
+  if (debt > 0n) return "Add credits; they pay what is owed first.";
+  const wait =
+    held === 0n ? "" : " Credits that running requests hold and do not use come back when they end.";
   if (prepared.request?.maxTokens === 0) return `Add credits, or send fewer inputs at once.${wait}`;
   if (affordable > 0)
     return `Add credits, or set max_tokens to ${affordable} or less, which the credits cover now.${wait}`;

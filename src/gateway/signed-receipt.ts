@@ -66,7 +66,7 @@ export async function signedReceiptOf(
   record: RequestRecord,
 ): Promise<{ object: "receipt"; id: string; jws: string; receipt: ReceiptJson }> {
   if (record.state === "running")
-    throw new Refusal("receipt_not_ready", "This request still runs. Ask again when it has ended.", {
+    throw new Refusal("receipt_not_ready", "This request is still running. Ask again when it has ended.", {
       retryAfterMs: 1000,
     });
   const release = await readRelease(ledger, record.releaseDigest);

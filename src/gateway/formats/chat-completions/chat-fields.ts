@@ -117,7 +117,7 @@ function maxTokens(name: string): FieldReader {
     const tokens = readInteger(value, null, name);
     requireRange(tokens, { min: 1, max: Number.MAX_SAFE_INTEGER }, "integer", name);
     if (request.maxTokens !== null && request.maxTokens !== tokens)
-      throw invalid(null, "max_tokens", "differs from `max_completion_tokens`. Send one of them.");
+      throw invalid(null, "max_tokens", "differs from `max_completion_tokens`. Send only one of them.");
     request.maxTokens = tokens;
   };
 }

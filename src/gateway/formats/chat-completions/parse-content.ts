@@ -54,7 +54,7 @@ export const isArrayOfIntegers = (value: unknown): boolean =>
 
 /** 400 `raw_token_ids_not_allowed`: what was counted and screened must be text. */
 export const rawTokenIds = (at: Place, step: string): Refusal =>
-  refuse("raw_token_ids_not_allowed", at, step, "holds token ids, which are not accepted. Send text.");
+  refuse("raw_token_ids_not_allowed", at, step, "contains token ids, which are not accepted. Send text.");
 
 function parsePart(value: unknown, role: Role, at: NonNullable<Place>): ContentPart {
   if (!isJsonObject(value))
@@ -76,7 +76,7 @@ function partType(part: JsonObject, role: Role, at: Place): PartType {
   const type = readString(part.type, at, "type");
   const known = open.find((candidate) => candidate === type);
   if (known !== undefined) return known;
-  const text = `${echo(type)} is not open in ${role} messages; send ${list(open)}.`;
+  const text = `${echo(type)} is not supported in ${role} messages; send one of ${list(open)}.`;
   throw refuse("unsupported_value", at, "type", text);
 }
 

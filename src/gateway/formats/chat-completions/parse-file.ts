@@ -13,7 +13,7 @@ export function parseFile(value: unknown, part: Place): InlineFile {
       "unsupported_parameter",
       at,
       "file_id",
-      "names an uploaded file, and none are kept here. Send its bytes as `file_data`.",
+      "names an uploaded file, but no files are stored here. Send its bytes as `file_data`.",
     );
   const name = isPresent(file.filename) ? readString(file.filename, at, "filename") : null;
   return inlinePdf(readString(file.file_data, at, "file_data"), name, at, "file_data");

@@ -26,7 +26,7 @@ const MAX_LENGTH = { id: 512, name: 256 };
 /** Reads `messages`: at least one, each valid for its role, each tool call answered and each answer called for. */
 export function parseMessages(value: unknown): Message[] {
   const items = readArray(value, null, "messages");
-  if (items.length === 0) throw invalid(null, "messages", "must hold at least one message.");
+  if (items.length === 0) throw invalid(null, "messages", "must contain at least one message.");
   const messages = items.map(parseMessage);
   requirePairedToolCalls(messages);
   return messages;
@@ -48,7 +48,7 @@ function parseMessage(value: unknown, index: number): Message {
 
 function readAssistantFields(value: JsonObject, message: Message, at: Place): void {
   if (isPresent(value.audio))
-    throw refuse("unsupported_value", at, "audio", "is not open. Send the answer's text as `content`.");
+    throw refuse("unsupported_value", at, "audio", "is not supported. Send the answer's text as `content`.");
   if (isPresent(value.refusal)) message.refusal = readString(value.refusal, at, "refusal");
   if (isPresent(value.reasoning_content))
     message.reasoning_content = readString(value.reasoning_content, at, "reasoning_content");
@@ -107,7 +107,7 @@ function requirePairedToolCalls(messages: readonly Message[]): void {
 }
 
 function uncalled(id: string, index: number): Error {
-  const text = `names ${echo(id)}, which no earlier assistant message has among its \`tool_calls\`.`;
+  const text = `names ${echo(id)}, but no earlier assistant message has that id in its \`tool_calls\`.`;
   return invalid({ parent: MESSAGES, step: index }, "tool_call_id", text);
 }
 

@@ -40,7 +40,7 @@ export function parseStop(value: unknown): string[] {
     );
   const items: unknown[] = typeof value === "string" ? [value] : value;
   if (items.length > MAX_STOPS)
-    throw refuse("array_above_max_length", null, "stop", `may hold at most ${MAX_STOPS} strings.`);
+    throw refuse("array_above_max_length", null, "stop", `may have at most ${MAX_STOPS} strings.`);
   const at: Place = { parent: null, step: "stop" };
   return items.map((item, index) => {
     const stop = readBoundedString(item, at, index, MAX_STOP_LENGTH);
@@ -70,7 +70,7 @@ function readSwitch(options: JsonObject, name: string): boolean {
 export function countMetadata(value: unknown): number {
   const entries = Object.entries(readObject(value, null, "metadata"));
   if (entries.length > METADATA.pairs)
-    throw invalid(null, "metadata", `may hold at most ${METADATA.pairs} pairs.`);
+    throw invalid(null, "metadata", `may have at most ${METADATA.pairs} pairs.`);
   const at: Place = { parent: null, step: "metadata" };
   for (const [key, note] of entries) {
     if (key.length > METADATA.keyLength)
@@ -85,7 +85,7 @@ export function countMetadata(value: unknown): number {
         "string_above_max_length",
         at,
         key,
-        `may hold at most ${METADATA.valueLength} characters.`,
+        `may have at most ${METADATA.valueLength} characters.`,
       );
   }
   return entries.length;
@@ -95,5 +95,5 @@ export function countMetadata(value: unknown): number {
 export function requireTextModality(value: unknown): void {
   const modalities = readArray(value, null, "modalities");
   if (modalities.length === 1 && modalities[0] === "text") return;
-  throw refuse("unsupported_value", null, "modalities", 'must be ["text"]: nothing else is open.');
+  throw refuse("unsupported_value", null, "modalities", 'must be ["text"]: no other modality is supported.');
 }

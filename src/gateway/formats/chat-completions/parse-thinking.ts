@@ -39,7 +39,7 @@ const readSwitch: StatementReader = (value, at, step) => ({
 const readBudget: StatementReader = (_value, at, step) => ({ kind: "budget", param: paramPath(at, step) });
 
 const refuseField: StatementReader = (_value, at, step) => {
-  throw refuse("unsupported_parameter", at, step, "is not open. Remove it.");
+  throw refuse("unsupported_parameter", at, step, "is not supported. Remove it.");
 };
 /** `false` is the default: reasoning comes back where there is any. */
 const readExclude: StatementReader = (value, at, step) =>
@@ -115,11 +115,11 @@ const directionOf = (statement: ReasoningStatement): "on" | "off" =>
   statement.kind === "effort" ? (statement.effort === "none" ? "off" : "on") : statement.kind;
 
 function contradictory(earlier: string, later: string): Refusal {
-  const text = `\`${later}\` contradicts \`${earlier}\`. Say how much to think once, best by \`reasoning_effort\`.`;
+  const text = `\`${later}\` contradicts \`${earlier}\`. Set the amount of thinking once, preferably with \`reasoning_effort\`.`;
   return new Refusal("contradictory_thinking", text, { param: later });
 }
 
 function budgetNotOpen(param: string): Refusal {
-  const text = `\`${param}\` is not open: thinking has no token budget of its own. Use \`reasoning_effort\`.`;
+  const text = `\`${param}\` is not supported: thinking has no token budget of its own. Use \`reasoning_effort\`.`;
   return new Refusal("unsupported_parameter", text, { param });
 }

@@ -54,7 +54,7 @@ function readBounded(value: unknown, at: Place): unknown[] {
 /** Refuses more tools than a request may offer. */
 export function requireToolCount(count: number, at: Place): void {
   if (count > MAX_TOOLS)
-    throw refuse("array_above_max_length", at, "tools", `may hold at most ${MAX_TOOLS} tools. Send fewer.`);
+    throw refuse("array_above_max_length", at, "tools", `may have at most ${MAX_TOOLS} tools. Send fewer.`);
 }
 
 function parseTool(value: unknown, at: NonNullable<Place>): ToolDefinition {
@@ -103,14 +103,14 @@ export function readChoiceOfTools(
   throw invalid(
     null,
     "tool_choice",
-    "asks for a tool, but `tools` holds none that is open. Send one, or leave this field out.",
+    "asks for a tool, but `tools` has none that is supported. Send one, or leave this field out.",
   );
 }
 
 function readWord(value: string): ToolChoice {
   const word = WORDS.find((candidate) => candidate === value);
   if (word !== undefined) return word;
-  const text = `${echo(value)} is not open. Send one of ${list(WORDS)}, or an object that names a tool.`;
+  const text = `${echo(value)} is not supported. Send one of ${list(WORDS)}, or an object that names a tool.`;
   throw refuse("unsupported_value", null, "tool_choice", text);
 }
 
@@ -140,5 +140,5 @@ function parseNamedFunction(value: JsonObject, at: Place, tools: readonly ToolDe
   const inside: Place = { parent: at, step: "function" };
   const name = readString(readObject(value.function, at, "function").name, inside, "name");
   if (tools.some((tool) => tool.function.name === name)) return { type: "function", function: { name } };
-  throw invalid(inside, "name", `${echo(name)} is none of the request's \`tools\`.`);
+  throw invalid(inside, "name", `${echo(name)} is not one of the request's \`tools\`.`);
 }

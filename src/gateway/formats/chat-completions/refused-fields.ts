@@ -29,7 +29,7 @@ const FAMILIES: Family[] = [
   },
   {
     code: "runtime_adapter_not_allowed",
-    text: "would change the serving engine, which is not open to callers. Remove it; `model` chooses what serves you.",
+    text: "would change the serving engine, which callers cannot do. Remove it; `model` chooses what serves your request.",
     names: `lora lora_path lora_request adapter adapter_id adapters extra_body custom_logit_processor
       logits_processors session_params bootstrap_host bootstrap_port bootstrap_room routed_dp_rank chat_template
       chat_template_kwargs mm_processor_kwargs media_io_kwargs structured_outputs vllm_xargs kv_transfer_params

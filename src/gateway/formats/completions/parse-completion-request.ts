@@ -36,20 +36,21 @@ const OWN: Record<string, FieldReader> = {
   },
   suffix: (_draft, value) => {
     if (readString(value, null, "suffix") === "") return;
-    const text = "is not open: a model is asked for what follows a prompt, not for what stands between two.";
+    const text = "is not supported: a model continues a prompt and does not fill the gap between two texts.";
     throw refuse("unsupported_parameter", null, "suffix", `${text} Remove it.`);
   },
   echo: (_draft, value) => {
     if (!readBoolean(value, null, "echo")) return;
-    throw refuse("unsupported_value", null, "echo", "must be false: the prompt is not part of an answer.");
+    throw refuse("unsupported_value", null, "echo", "must be false: answers do not include the prompt.");
   },
   best_of: (_draft, value) => {
     if (readInteger(value, null, "best_of") === 1) return;
-    const text = "must be 1: all that is generated is shown and charged. Send `n` for several answers.";
+    const text =
+      "must be 1: everything that is generated is returned and charged. Use `n` for several answers.";
     throw refuse("unsupported_value", null, "best_of", text);
   },
   logprobs: () => {
-    const text = "is not open on this surface. Use `logprobs` of /v1/chat/completions.";
+    const text = "is not supported on this surface. Use `logprobs` of /v1/chat/completions.";
     throw refuse("unsupported_parameter", null, "logprobs", text);
   },
 };
@@ -87,7 +88,12 @@ function refuseField(name: string, value: unknown): void {
   const theirs = CHAT_FIELDS.get(name);
   if (theirs !== undefined) {
     if (!isPresent(value) || leavesNoTrace(theirs, name, value)) return;
-    throw refuse("unknown_parameter", null, name, "is no parameter here. Use /v1/chat/completions for it.");
+    throw refuse(
+      "unknown_parameter",
+      null,
+      name,
+      "is not a parameter here. Use /v1/chat/completions for it.",
+    );
   }
   const refused = REFUSED_FIELDS.get(name);
   if (refused === undefined) throw unknownField(name);
@@ -119,7 +125,7 @@ function promptOf(value: unknown): string {
   const [first, ...others]: unknown[] = Array.isArray(value) ? value : [value];
   if (isArrayOfIntegers(value) || isArrayOfIntegers(first)) throw rawTokenIds(null, "prompt");
   if (Array.isArray(value) && (others.length > 0 || value.length === 0))
-    throw refuse("unsupported_value", null, "prompt", "may hold one prompt. Send one request for each.");
+    throw refuse("unsupported_value", null, "prompt", "may have only one prompt. Send one request for each.");
   const prompt = Array.isArray(value)
     ? readString(first, { parent: null, step: "prompt" }, 0)
     : readString(value, null, "prompt");

@@ -95,7 +95,7 @@ const notOffered = (model: string): Refusal =>
     "unsupported_value",
     null,
     "model",
-    `${echo(model)} is served by a provider without embeddings here.`,
+    `${echo(model)} is served here by a provider without embeddings.`,
   );
 
 /** A vector is asked for each: of a text, of the ids of one, or of each of a list of either. */
@@ -115,7 +115,7 @@ function checkInputs(value: unknown): void {
       "array_above_max_length",
       null,
       "input",
-      `may hold at most ${INPUTS_MAX} inputs. Send several requests.`,
+      `may have at most ${INPUTS_MAX} inputs. Send several requests.`,
     );
   let characters = 0;
   for (const [index, item] of items.entries()) {
@@ -127,7 +127,7 @@ function checkInputs(value: unknown): void {
         "string_above_max_length",
         null,
         "input",
-        `may have at most ${ALL_CHARACTERS_MAX} characters in all. ${SEVERAL}`,
+        `may have at most ${ALL_CHARACTERS_MAX} characters in total. ${SEVERAL}`,
       );
   }
 }
@@ -153,7 +153,7 @@ function readIds(ids: unknown[], at: Place, step: string | number): number {
   if (ids.length === 0) throw invalid(at, step, "must not be empty.");
   const most = INPUT_CHARACTERS_MAX / CHARACTERS_PER_ID;
   if (ids.length > most)
-    throw refuse("array_above_max_length", at, step, `may hold at most ${most} token ids. ${SEVERAL}`);
+    throw refuse("array_above_max_length", at, step, `may have at most ${most} token ids. ${SEVERAL}`);
   for (const [place, id] of ids.entries())
     if (!Number.isInteger(id) || Number(id) < 0 || Number(id) > ID_MAX)
       throw invalid({ parent: at, step }, place, "must be a token id, a whole number of 0 or more.");

@@ -16,7 +16,7 @@ export function betaNames(header: HeaderOf): string[] {
       "invalid_request",
       null,
       BETA_HEADER,
-      `must be at most ${NAMES_MAX} names of letters, digits and \`-\`, with commas between them.`,
+      `must be at most ${NAMES_MAX} names of letters, digits and \`-\`, separated by commas.`,
     );
   return given.toSorted();
 }

@@ -55,7 +55,12 @@ export function resultParts(content: unknown, at: Place): ReadablePart[] {
 function partsOf(block: JsonObject, at: At, open: readonly string[]): ReadablePart[] {
   const type = readString(block.type, at, "type");
   if (!open.includes(type))
-    throw refuse("unsupported_value", at, "type", `${echo(type)} is not open here; send ${list(open)}.`);
+    throw refuse(
+      "unsupported_value",
+      at,
+      "type",
+      `${echo(type)} is not supported here; send one of ${list(open)}.`,
+    );
   switch (type) {
     case "text":
       return [textPart(block, at)];
@@ -91,7 +96,7 @@ function imageUrl(source: JsonObject, at: At): string {
   if (readChoice(source.type, ["base64", "url"], at, "type") === "url") {
     const url = readString(source["url"], at, "url");
     if (/^data:/i.test(url))
-      throw invalid(at, "url", "must be `https:`; inline bytes are a `base64` source.");
+      throw invalid(at, "url", "must be an `https:` URL. Send inline bytes as a `base64` source.");
     requireImageUrl(url, at);
     return url;
   }

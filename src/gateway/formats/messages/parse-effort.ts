@@ -75,6 +75,6 @@ const HINT = { hint: true } as const;
 const contradictory = (): Refusal =>
   new Refusal(
     "contradictory_thinking",
-    "`output_config.effort` contradicts `thinking`. Say how much to think once.",
+    "`output_config.effort` contradicts `thinking`. Set the amount of thinking once.",
     { param: "output_config.effort" },
   );

@@ -164,7 +164,7 @@ function readStops(draft: Draft, value: unknown): void {
     return stop;
   });
   if (items.length > STOPS_ELSEWHERE_MAX)
-    draft.only ??= tooManyStops(STOPS_ELSEWHERE_MAX, " where this model is served");
+    draft.only ??= tooManyStops(STOPS_ELSEWHERE_MAX, " with this model");
 }
 
 /** The vendor may clear what it is shown; to summarize it, it runs rounds of its own, which no usage tells. */
@@ -196,11 +196,11 @@ const nothingPutOut = (): Refusal =>
     "integer_below_min_value",
     null,
     "max_tokens",
-    "must be at least 1: a call that only fills a cache is not open.",
+    "must be at least 1: a call that only fills a cache is not supported.",
   );
 
 const tooManyStops = (most: number, where: string): Refusal =>
-  refuse("array_above_max_length", null, "stop_sequences", `may hold at most ${most} strings${where}.`);
+  refuse("array_above_max_length", null, "stop_sequences", `may have at most ${most} strings${where}.`);
 
 function readMetadata({ request, dropped }: Draft, value: unknown): void {
   const metadata = readObject(value, null, "metadata");

@@ -42,7 +42,7 @@ export interface Toolset {
 export function readToolset(value: unknown): Toolset {
   const items = readArray(value, null, "tools");
   if (items.length > TOOLS_MAX)
-    throw refuse("array_above_max_length", null, "tools", `may hold at most ${TOOLS_MAX} tools. Send fewer.`);
+    throw refuse("array_above_max_length", null, "tools", `may have at most ${TOOLS_MAX} tools. Send fewer.`);
   const set: Toolset = { tools: [], written: [], dropped: [], only: null };
   const names = new Set<string>();
   for (const [index, item] of items.entries()) {
@@ -58,7 +58,7 @@ export function readToolset(value: unknown): Toolset {
         "unsupported_value",
         at,
         "type",
-        `${echo(type)} is a tool of the vendor's, which no published rate covers. Remove it, or send a tool with an \`input_schema\`.`,
+        `${echo(type)} is one of the vendor's own tools, which no published rate covers. Remove it, or send a tool with an \`input_schema\`.`,
       );
     const definition = customTool(tool, at);
     if (names.has(definition.function.name))
@@ -69,7 +69,7 @@ export function readToolset(value: unknown): Toolset {
         "string_above_max_length",
         at,
         "name",
-        `may have at most ${ELSEWHERE.nameLength} characters where this model is served.`,
+        `may have at most ${ELSEWHERE.nameLength} characters with this model.`,
       );
     set.tools.push(definition);
     set.written.push(item);
@@ -79,7 +79,7 @@ export function readToolset(value: unknown): Toolset {
       "array_above_max_length",
       null,
       "tools",
-      `may hold at most ${ELSEWHERE.tools} tools where this model is served. Send fewer.`,
+      `may have at most ${ELSEWHERE.tools} tools with this model. Send fewer.`,
     );
   return set;
 }
@@ -118,7 +118,7 @@ export function readToolChoice(value: unknown, tools: readonly ToolDefinition[])
   if (type === "tool") {
     const name = readString(given["name"], TOOL_CHOICE, "name");
     if (!tools.some((tool) => tool.function.name === name))
-      throw invalid(TOOL_CHOICE, "name", `${echo(name)} is none of the request's \`tools\`.`);
+      throw invalid(TOOL_CHOICE, "name", `${echo(name)} is not one of the request's \`tools\`.`);
     return { choice: { type: "function", function: { name } }, single };
   }
   if (tools.length > 0) return { choice: WORDS[type], single };
@@ -126,7 +126,7 @@ export function readToolChoice(value: unknown, tools: readonly ToolDefinition[])
     throw invalid(
       null,
       "tool_choice",
-      "asks for a tool, but `tools` holds none that is open. Send one, or leave this field out.",
+      "asks for a tool, but `tools` has none that is supported. Send one, or leave this field out.",
     );
   return { choice: null, single: false };
 }

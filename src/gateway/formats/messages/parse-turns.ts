@@ -36,7 +36,7 @@ export function readSystem(value: unknown): Message[] {
 /** `messages`: at least one; each call is answered, and each answer was called for. */
 export function readTurns(value: unknown): Message[] {
   const items = readArray(value, null, "messages");
-  if (items.length === 0) throw invalid(null, "messages", "must hold at least one message.");
+  if (items.length === 0) throw invalid(null, "messages", "must contain at least one message.");
   const calls = new Calls();
   const messages = items.flatMap((item, index) => turnOf(item, { parent: MESSAGES, step: index }, calls));
   calls.requireAnswers();
@@ -153,11 +153,7 @@ class Calls {
 
   answer(id: string, at: At): void {
     if (!this.made.has(id))
-      throw invalid(
-        at,
-        "tool_use_id",
-        `names ${echo(id)}, which no \`tool_use\` before it has as its \`id\`.`,
-      );
+      throw invalid(at, "tool_use_id", `names ${echo(id)}, but no \`tool_use\` before it has that \`id\`.`);
     this.waiting.delete(id);
   }
 

@@ -31,13 +31,13 @@ const FAMILIES: readonly Family[] = [
   },
   {
     code: "unsupported_parameter",
-    text: "says who pays the provider. Remove it: your organization's credits pay here.",
+    text: "would choose who pays the provider. Remove it: your organization's credits pay here.",
     names: "billing_policy",
     defaults: [{ type: "billing_policy" }, { type: "billing_policy", bill_to: "self" }],
   },
   {
     code: "unsupported_parameter",
-    text: "asks for a summary in place of an answer, and has costs of its own. Ask for the summary in `messages`.",
+    text: "asks for a summary instead of an answer, and has costs of its own. Ask for the summary in `messages`.",
     names: "compaction",
   },
   {
@@ -53,7 +53,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     code: "unsupported_parameter",
-    text: "is not open: the gateway says it itself. Remove it.",
+    text: "is not supported: the gateway sets it itself. Remove it.",
     names: "anthropic_version",
   },
   {
@@ -63,7 +63,7 @@ const FAMILIES: readonly Family[] = [
   },
   {
     code: "unsupported_parameter",
-    text: "asks for a conversation that is kept here, and none is. Send all of its messages, without it.",
+    text: "asks for a stored conversation, but none is stored here. Remove it, and send all messages of the conversation.",
     names: "thread",
     details: { error_code: "thread_unsupported_request" },
   },
@@ -84,7 +84,7 @@ export const REFUSED_OF_MESSAGES: ReadonlyMap<string, Omit<Family, "names">> = n
     response_format: "Use `output_config.format`.",
     "reasoning_effort reasoning enable_thinking thinking_budget thinking_token_budget include_reasoning":
       "Use `thinking` and `output_config.effort`.",
-    n: "This surface has no word for it: remove it.",
+    n: "This surface has no equivalent: remove it.",
   }).filter(([name]) => !READ_HERE.has(name)),
   ...FAMILIES.flatMap(({ names, ...refused }) =>
     names.split(/\s+/).map((name): [string, Omit<Family, "names">] => [name, refused]),

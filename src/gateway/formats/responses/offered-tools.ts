@@ -92,7 +92,7 @@ const notOpen = (type: string, at: NonNullable<Place>, kinds: readonly string[])
     "unsupported_value",
     at,
     "type",
-    `${echo(type)} is not open: it would run, and cost, at the provider. Send one of ${list(kinds)}.`,
+    `${echo(type)} is not supported: it would run at the provider and cost extra there. Send one of ${list(kinds)}.`,
   );
 
 const notInside = (type: string, at: NonNullable<Place>): Error =>
@@ -101,7 +101,7 @@ const notInside = (type: string, at: NonNullable<Place>): Error =>
         "unsupported_value",
         at,
         "type",
-        `\`namespace\` cannot stand inside another one. Send one of ${list(SINGLE)}.`,
+        `\`namespace\` cannot be inside another one. Send one of ${list(SINGLE)}.`,
       )
     : notOpen(type, at, SINGLE);
 

@@ -23,7 +23,7 @@ const INPUT: Place = { parent: null, step: "input" };
 const ROLES = ["user", "system", "developer", "assistant"] as const;
 const ID_LENGTH_MAX = 512;
 const NEXT =
-  "Send the whole conversation as items (clients do it with `store: false`): nothing is stored here.";
+  "Nothing is stored here: send the whole conversation as items (clients do so with `store: false`).";
 
 export interface ParsedInput {
   messages: Message[];
@@ -43,7 +43,7 @@ export function parseInput(value: unknown): ParsedInput {
   for (const [index, item] of value.entries())
     conversation.read(readObject(item, INPUT, index), { parent: INPUT, step: index });
   const messages = conversation.whole();
-  if (messages.length === 0) throw invalid(null, "input", "must hold at least one message.");
+  if (messages.length === 0) throw invalid(null, "input", "must contain at least one message.");
   const { dropped, ignored } = conversation;
   return { messages, dropped, ignored };
 }
@@ -94,7 +94,7 @@ class Conversation {
   /** Each call with what tools said to it, then images and files, which only people may show. Throws for a call without an answer. */
   whole(): Message[] {
     for (const [id, at] of this.unanswered)
-      throw invalid(at, "call_id", `calls ${echo(id)}, but no item after it holds its output. Add one.`);
+      throw invalid(at, "call_id", `calls ${echo(id)}, but no item after it has its output. Add one.`);
     return this.turns.flatMap(({ message, results, shown }) => [
       message,
       ...results,
@@ -137,7 +137,11 @@ class Conversation {
     const id = readCallId(item, at);
     const turn = this.callers.get(id);
     if (turn === undefined)
-      throw invalid(at, "call_id", `names ${echo(id)}, which no item before it calls. Send the call, too.`);
+      throw invalid(
+        at,
+        "call_id",
+        `names ${echo(id)}, but no item before it is a call with that id. Send the call as well.`,
+      );
     const said = parseItemContent(item.output, "tool", { at, step: "output" });
     const parts: ContentPart[] = typeof said === "string" ? [] : said;
     const texts = parts.filter(({ type }) => type === "text");
@@ -198,7 +202,7 @@ function typeOf(item: JsonObject, at: At): (typeof KINDS)[number] {
     "unsupported_value",
     at,
     "type",
-    `${echo(type)} is not open: it belongs to a tool that is not.`,
+    `${echo(type)} is not supported: it belongs to a tool that is not supported.`,
   );
 }
 

@@ -5,7 +5,7 @@ import type { RefusedField } from "../chat-completions/refused-fields.ts";
 import { refusedOfChat } from "../refused-of-chat.ts";
 
 const STORED =
-  "refers to what a provider stored; nothing is stored here. Send the whole conversation as `input` items.";
+  "refers to something stored, but nothing is stored here. Send the whole conversation as `input` items.";
 
 const row = (code: RefusalCode, text: string, names: string): [string, RefusedField][] =>
   names.split(/\s+/).map((name) => {
@@ -31,7 +31,7 @@ export const REFUSED_HERE: ReadonlyMap<string, RefusedField> = new Map([
       "Use `reasoning.effort`.",
     verbosity: "Use `text.verbosity`.",
     logprobs: 'Send `include: ["message.output_text.logprobs"]`.',
-    "n stop": "This surface has no word for it: remove it.",
+    "n stop": "This surface has no equivalent: remove it.",
   }),
   ...row("unsupported_parameter", STORED, "previous_response_id conversation prompt"),
   ...row(

@@ -36,10 +36,10 @@ test("a field has the name that it has here; all else is told as it is", () => {
 });
 
 test("log probabilities are refused as the caller asked for them", () => {
-  const text = "`logprobs` is not offered by model `m`. Remove the field.";
+  const text = "`logprobs` is not available with model `m`. Remove the field.";
   expect(printed(new Refusal("unsupported_parameter", text, { param: "logprobs" }))).toMatchObject({
     error: {
-      message: "`message.output_text.logprobs` is not offered by model `m`. Remove the field.",
+      message: "`message.output_text.logprobs` is not available with model `m`. Remove the field.",
       param: "include",
     },
   });

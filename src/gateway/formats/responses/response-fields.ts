@@ -142,7 +142,8 @@ const own: Record<string, ResponseFieldReader> = {
   },
   background: (_draft, value) => {
     if (!readBoolean(value, null, "background")) return;
-    const text = "must be false: answers are not stored, so nobody could fetch it. Use `stream: true`.";
+    const text =
+      "must be false: answers are not stored, so a background answer could not be fetched. Use `stream: true`.";
     throw refuse("unsupported_value", null, "background", text);
   },
   service_tier: ({ request, dropped }, value) => {
