@@ -78,13 +78,11 @@ export class Concurrency {
 const tooMany = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "This organization has its share of the requests that the gateway runs at once, and others wait. Streams whose client has left count until they have ended. Send the request again shortly.",
+    "This organization has its share of the requests that the gateway runs at once, and others are waiting. Streams whose client has disconnected count until they end. Retry shortly.",
     { retryAfterMs: SHORTLY_MS },
   );
 
 const full = (): Refusal =>
-  new Refusal(
-    "overloaded",
-    "The gateway has as many requests in progress as it may. Send the request again shortly.",
-    { retryAfterMs: SHORTLY_MS },
-  );
+  new Refusal("overloaded", "The gateway is at its limit of requests in progress. Retry shortly.", {
+    retryAfterMs: SHORTLY_MS,
+  });

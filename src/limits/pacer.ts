@@ -76,4 +76,7 @@ export class Pacer {
 }
 
 const left = (): Refusal =>
-  new Refusal("invalid_request", "The client left before its request was read. Send the request again.");
+  new Refusal(
+    "invalid_request",
+    "The client disconnected before its request was read. Send the request again.",
+  );

@@ -49,13 +49,11 @@ export const withPrompt = (slot: ConcurrencySlot, room: Room | null): Concurrenc
 const tooMuch = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "Too many large requests of this organization run at once. Send the request again shortly, or fewer at a time.",
+    "This organization has too many large requests in progress at once. Retry shortly, or send fewer at a time.",
     { retryAfterMs: 1000 },
   );
 
 const full = (): Refusal =>
-  new Refusal(
-    "overloaded",
-    "The gateway has as many large requests under way as it may. Send the request again shortly.",
-    { retryAfterMs: 1000 },
-  );
+  new Refusal("overloaded", "The gateway is at its limit of large requests in progress. Retry shortly.", {
+    retryAfterMs: 1000,
+  });

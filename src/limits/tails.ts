@@ -37,10 +37,12 @@ export class Tails {
     const count = (of: "person" | "organization"): number =>
       [...this.open].filter((other) => other[of] === tail[of]).length;
     if (count("person") >= perPerson)
-      throw tooMany(`You follow the activity on ${perPerson} pages already. Close one of them.`);
+      throw tooMany(`You already follow the activity on ${perPerson} pages. Close one of them.`);
     const own = count("organization");
     if (own >= perOrganization)
-      throw tooMany(`${perOrganization} pages follow this organization already. Somebody has to close one.`);
+      throw tooMany(
+        `${perOrganization} pages already follow this organization's activity. Somebody has to close one.`,
+      );
     this.makeRoom(own);
     this.open.add(tail);
     return () => void this.open.delete(tail);
@@ -51,7 +53,7 @@ export class Tails {
     if (this.open.size < this.limits.together) return;
     const oldest = this.oldestOfTheFullest(own + 1);
     if (oldest === null)
-      throw new Refusal("overloaded", "Too many pages follow the activity right now.", {
+      throw new Refusal("overloaded", "Too many pages follow the activity right now. Try again shortly.", {
         retryAfterMs: COME_BACK_MS,
       });
     this.open.delete(oldest);

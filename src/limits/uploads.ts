@@ -44,12 +44,12 @@ export class Uploads implements BodyRooms {
 const tooMuch = (): Refusal =>
   new Refusal(
     "rate_limit_exceeded",
-    "Too many request bodies are being sent at once, or too large ones. Send the request again shortly, or fewer at a time.",
+    "Too many or too large request bodies are being uploaded at once. Retry shortly, or send fewer at a time.",
     { retryAfterMs: 1000 },
   );
 
 const full = (): Refusal =>
-  new Refusal("overloaded", "The gateway is receiving as much as it may. Send the request again shortly.", {
+  new Refusal("overloaded", "The gateway is at its upload limit. Retry shortly.", {
     retryAfterMs: 1000,
   });
 
