@@ -52,7 +52,7 @@ function pageOf(
   const limit = limitOf(query.get("limit"));
   const [after, before] = [query.get("after_id"), query.get("before_id")];
   if (after !== null && before !== null)
-    throw invalid(null, "before_id", "cannot stand beside `after_id`. Send one of them.");
+    throw invalid(null, "before_id", "cannot be combined with `after_id`. Send only one of them.");
   if (before !== null) {
     const end = placeOf(all, before, "before_id");
     const start = Math.max(0, end - limit);
@@ -72,5 +72,5 @@ function limitOf(text: string | null): number {
 function placeOf(all: readonly OfferedModel[], id: string, name: string): number {
   const place = all.findIndex(({ model }) => model === id);
   if (place !== -1) return place;
-  throw refuse("invalid_request", null, name, `names no model of this list: \`${clip(id)}\`.`);
+  throw refuse("invalid_request", null, name, `names a model that is not in this list: \`${clip(id)}\`.`);
 }

@@ -60,7 +60,7 @@ function requestIdOf(given: string | null): string | null {
 const notFound = (param: string | null): Refusal =>
   new Refusal(
     "generation_not_found",
-    "There is no such request of this key. Send the x-request-id or the completion id of one.",
+    "This key made no such request. Send the x-request-id or the completion id of one that it made.",
     { param },
   );
 

@@ -70,5 +70,5 @@ export class Pieces {
 const tooTiny = (): Refusal =>
   new Refusal(
     "invalid_request",
-    `The body came in too many tiny chunks. Send chunks of ${BYTES_A_PIECE} bytes and more, or a Content-Length.`,
+    `The body came in too many tiny chunks. Send chunks of ${BYTES_A_PIECE} bytes or more, or a Content-Length.`,
   );

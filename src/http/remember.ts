@@ -36,9 +36,13 @@ export async function once(
 ): Promise<Answer> {
   if (key === null) return { text: await work(), replayed: false };
   if (!KEY.test(key))
-    throw new Refusal("invalid_idempotency_key", "Idempotency-Key takes 8 to 200 visible ASCII characters.", {
-      param: "Idempotency-Key",
-    });
+    throw new Refusal(
+      "invalid_idempotency_key",
+      "Idempotency-Key must have 8 to 200 visible ASCII characters.",
+      {
+        param: "Idempotency-Key",
+      },
+    );
   const place = digestOf(JSON.stringify([by, target, key]));
   const fingerprint = digestOf(body);
   for (let waitedMs = 0; waitedMs <= WAIT_MS; waitedMs += ASK_MS) {
@@ -49,7 +53,7 @@ export async function once(
     if (claimed.answer !== null) return { text: whole(claimed.answer), replayed: true };
     await Bun.sleep(ASK_MS);
   }
-  throw new Refusal("idempotency_in_progress", "The same form is still being worked on. Wait a moment.", {
+  throw new Refusal("idempotency_in_progress", "The same request is still running. Wait a moment.", {
     retryAfterMs: 1000,
   });
 }
@@ -62,7 +66,7 @@ function whole(answer: string): string {
   } catch {
     throw new Refusal(
       "idempotency_result_not_retained",
-      "What this Idempotency-Key asked for was done, but its kept answer is damaged. Look at what is there before you send it again with a new key.",
+      "The request with this Idempotency-Key was carried out, but its stored answer is damaged. Check what it did before you send it again with a new key.",
       { param: "Idempotency-Key" },
     );
   }

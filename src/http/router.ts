@@ -56,7 +56,7 @@ export class Router {
     for (const found of candidates)
       if ((found.route.methods as readonly string[]).includes(wanted)) return found;
     const allow = this.allowed(path).join(", ");
-    throw new Refusal("method_not_allowed", `This URL takes ${allow}, not ${method.slice(0, 16)}.`, {
+    throw new Refusal("method_not_allowed", `This URL accepts ${allow}, not ${method.slice(0, 16)}.`, {
       headers: { allow },
     });
   }
@@ -112,13 +112,13 @@ export class Router {
     if (path !== API && !path.startsWith(`${API}/`)) return ` The base URL of this API is ${this.baseUrl()}.`;
     const surfaces = this.routes.filter(({ surface }) => surface !== undefined);
     const names = surfaces.map(({ path: at }) => at.slice(API.length + 1)).join(", ");
-    return ` Below ${this.baseUrl()} there are ${names} and models.`;
+    return ` Under ${this.baseUrl()} there are ${names} and models.`;
   }
 
   private hintFor(wanted: string): string {
     const chat = `POST ${this.baseUrl()}/chat/completions`;
     if (wanted === "embeddings")
-      return ` Embeddings are at POST ${this.baseUrl()}/embeddings, and answers in words at ${chat}.`;
+      return ` Embeddings are at POST ${this.baseUrl()}/embeddings, and text answers at ${chat}.`;
     if (wanted === "messages") return ` The Messages API is served at POST ${this.baseUrl()}/messages.`;
     if (wanted === "responses") return ` The Responses API is served at POST ${this.baseUrl()}/responses.`;
     return ` Use chat completions: ${chat}.`;
@@ -128,7 +128,7 @@ export class Router {
 const API = "/v1";
 const CHAT = `${API}/chat/completions`;
 const NOT_STORED =
-  " Chat completions are not stored, so none is found by its id: GET /v1/generation?id= tells what became of a request.";
+  " Chat completions are not stored and cannot be fetched by id. GET /v1/generation?id= shows what became of a request.";
 
 /** What clients of other surfaces call, with or without the version before it. */
 const ELSEWHERE =

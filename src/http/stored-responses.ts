@@ -17,10 +17,10 @@ export const storedResponses = ({ ledger }: { ledger: Reader }): Handler =>
     if (request.method === "POST" && rest === NOT_OPEN)
       throw new Refusal(
         "unknown_url",
-        `There is no operation \`${rest}\` here. Use POST /v1/responses, and ${WHOLE}; POST /v1/responses/quote tells what a request may cost.`,
+        `There is no operation \`${rest}\` here. Use POST /v1/responses, and ${WHOLE}; POST /v1/responses/quote shows what a request may cost.`,
       );
     throw new Refusal(
       "response_not_found",
-      `Response with id '${clip(id)}' not found. Responses are not stored here: ${WHOLE}; GET /v1/generation tells what became of a request.`,
+      `Response with id '${clip(id)}' not found. Responses are not stored here: ${WHOLE}; GET /v1/generation shows what became of a request.`,
     );
   });

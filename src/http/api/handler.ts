@@ -37,7 +37,7 @@ function pathOf(request: Request): string {
 
 function wrongMethod(allowed: readonly string[]): Refusal {
   const allow = allowed.join(", ");
-  return new Refusal("method_not_allowed", `This URL takes ${allow}.`, { headers: { allow } });
+  return new Refusal("method_not_allowed", `This URL accepts ${allow}.`, { headers: { allow } });
 }
 
 function refuse(error: unknown, { requestId }: Arrived): Response {

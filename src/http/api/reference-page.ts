@@ -54,6 +54,6 @@ async function script(): Promise<Bun.BunFile> {
   if (await file.exists()) return file;
   throw new Refusal(
     "unknown_url",
-    "The reference page is not installed with `npm start`. The file of `npm run build` has it; /admin/v1/openapi.json is what it shows.",
+    "The reference page does not come with `npm start`. The executable of `npm run build` has it; /admin/v1/openapi.json is the document that it shows.",
   );
 }
