@@ -1,5 +1,5 @@
-// Room for answers of which the request says that they may be large, from before a provider is paid for one until its client
-// has it. A request for two thousand vectors is a few kilobytes, and its answer tens of megabytes.
+// The memory budget for answers that their requests show may be large. Room is taken before a provider is paid for the answer and
+// given back once its client has it. A request for two thousand vectors is a few kilobytes, and its answer tens of megabytes.
 import { Refusal } from "../domain/refusals.ts";
 import { ByteRooms, type RoomTerms } from "./byte-rooms.ts";
 
