@@ -1,7 +1,7 @@
-// What each refusal means and what to do about it, for people: the sentences of `docs/errors.md`, compared there.
+// What each refusal means and what to do about it, for people: the sentences of `docs/errors.md`, which are compared with these.
 import type { RefusalCode } from "./refusals.ts";
 
-/** Two sentences for people: what happened, and what they do next. */
+/** What happened, and what to do next. */
 export interface RefusalWords {
   happened: string;
   next: string;
@@ -218,7 +218,7 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
   },
 };
 
-/** Where the document speaks of an answer's fields, or at length: for whoever has a page before them and not the answer. */
+/** Replaces sentences that mention fields of an answer or are long, for readers of a page who do not see the answer. */
 const ON_A_PAGE: Partial<Record<RefusalCode, RefusalWords>> = {
   insufficient_credits: {
     happened: "the credits did not cover the maximum cost of a request",
@@ -242,7 +242,7 @@ const ON_A_PAGE: Partial<Record<RefusalCode, RefusalWords>> = {
   },
 };
 
-/** As plain text for a page, where code is not marked; null for a code of another time. */
+/** The words as plain text for a page, which does not mark code; null for an unknown code. */
 export function plainWordsOf(code: string | null): RefusalWords | null {
   if (code === null || !Object.hasOwn(REFUSAL_WORDS, code)) return null;
   const known = code as RefusalCode;
