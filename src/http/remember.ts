@@ -1,11 +1,11 @@
-// A change sent twice acts once: the answer to an `Idempotency-Key` is kept for a day, without its secrets, and belongs to
-// one person, or one management key, and one route.
+// Makes a change that is sent twice act once: the answer to an `Idempotency-Key` is stored for a day, without its secrets, for one
+// person or management key and one route.
 import { createHash } from "node:crypto";
 import type { People } from "../people/people.ts";
 import { Refusal } from "../domain/refusals.ts";
 
 const KEY = /^[\x21-\x7e]{8,200}$/;
-/** Fields that leave once (hardening.md S28). */
+/** Fields that are sent only once (hardening.md S28). */
 const SECRETS = ["secret", "link"];
 /** How long a second click waits for the first one's answer. */
 const WAIT_MS = 10_000;
@@ -22,13 +22,13 @@ interface Form {
 
 interface Answer {
   text: string;
-  /** Of an earlier form under this key; without what leaves once. */
+  /** Whether the answer is that of an earlier form under this key, without the fields that are sent only once. */
   replayed: boolean;
 }
 
 const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
-/** The answer of `work`, or the kept one of an earlier form under the same key. Failures are not kept. */
+/** Returns the answer of `work`, or the stored one of an earlier form under the same key. Failures are not stored. */
 export async function once(
   { answers }: Pick<People, "answers">,
   { by, target, key, body }: Form,
@@ -58,7 +58,7 @@ export async function once(
   });
 }
 
-/** The kept answer; a damaged one is refused, and what it answered is not done again. */
+/** Returns the stored answer. A damaged one is refused, and its change is not made again. */
 function whole(answer: string): string {
   try {
     JSON.parse(answer);
