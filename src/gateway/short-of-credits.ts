@@ -1,4 +1,4 @@
-// 402 in full: the ledger says what is needed, available and held; which figures of the request made that need, and what
+// The complete 402. The ledger knows what is needed, available and held; which figures of the request made that need, and what
 // would be admitted instead, is known here (wire.md §4).
 import type { ChatRequest } from "../domain/chat-request.ts";
 import { formatUsd, ZERO_USD } from "../domain/money.ts";
@@ -9,7 +9,7 @@ import type { PreparedRequest } from "./prepared-request.ts";
 
 type Credits = Extract<Shortage, { of: "credits" }>;
 
-/** Another refusal, or one of a request without a price, as it is. */
+/** Returns other refusals, and those of a request without a price, unchanged. */
 export function withWayOut(
   prepared: PreparedRequest,
   { refusal, short }: { refusal: Refusal; short?: Shortage },
