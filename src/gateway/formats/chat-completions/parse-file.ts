@@ -1,5 +1,5 @@
-// A file part (wire.md §1.2): a PDF that came with the request. What was uploaded elsewhere or stands at an address is refused:
-// the gateway keeps no files and fetches none.
+// A file part (wire.md §1.2): a PDF in the request itself. Uploaded files and URLs are refused: the gateway stores no files and
+// fetches none.
 import type { InlineFile } from "../../../domain/chat-request.ts";
 import { inlinePdf } from "../../../domain/inline-pdf.ts";
 import { isPresent, type Place, readObject, readString, refuse } from "../../../domain/read-value.ts";

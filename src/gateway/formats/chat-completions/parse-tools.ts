@@ -1,5 +1,5 @@
-// Tool definitions and the choice among them (specification 2.1, wire.md §1.1). Schemas pass as sent; names are
-// checked here because every later step, and the model, goes by them.
+// Tool definitions and the choice among them (specification 2.1, wire.md §1.1). Schemas are passed on as sent; names are checked
+// here because every later step, and the model, relies on them.
 import { cacheMark } from "./parse-cache-mark.ts";
 import type { ToolChoice, ToolDefinition } from "../../../domain/chat-request.ts";
 import {
@@ -78,18 +78,20 @@ export function readNotes(given: JsonObject, at: Place): { description?: string;
   return notes;
 }
 
-/** Reads a function's or schema's `name` at the place: 1 to 64 letters, digits, `_` and `-`; more where a surface has longer ones. */
+/**
+ * Reads a function's or schema's `name` at the place: 1 to 64 letters, digits, `_` and `-`; more if a surface allows longer names.
+ */
 export function readName(value: unknown, at: Place, lengthMax = MAX_NAME_LENGTH): string {
   const name = readBoundedString(value, at, "name", lengthMax);
   if (NAME.test(name)) return name;
   throw invalid(at, "name", "must consist of letters, digits, `_` and `-`.");
 }
 
-/** Reads `tool_choice` against the tools it chooses from; null where there is nothing to choose. */
+/** Reads `tool_choice` against the tools it chooses from; null if there is nothing to choose. */
 export const parseToolChoice = (value: unknown, tools: readonly ToolDefinition[]): ToolChoice | null =>
   readChoiceOfTools(value, tools, (choice) => parseChoiceObject(choice, tools));
 
-/** The same, where a surface names tools in its own way: `readObject` reads a choice that is no word. */
+/** The same for a surface with its own way of naming tools: `readObject` reads a choice that is not a string. */
 export function readChoiceOfTools(
   value: unknown,
   tools: readonly ToolDefinition[],

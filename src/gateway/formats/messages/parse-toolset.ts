@@ -1,5 +1,5 @@
-// `tools` and `tool_choice` of a Messages body. A tool that the vendor runs has a price of its own: the search that agents
-// always send is left out and named, every other one is refused by name (surfaces.md §4).
+// `tools` and `tool_choice` of a Messages body. A tool that the vendor runs has a price of its own: the search that agents always
+// send is left out and reported as ignored, every other one is refused by name (surfaces.md §4).
 import type { ToolChoice, ToolDefinition } from "../../../domain/chat-request.ts";
 import {
   echo,
@@ -20,21 +20,21 @@ import { cacheMark } from "../chat-completions/parse-cache-mark.ts";
 
 const TOOLS: Place = { parent: null, step: "tools" };
 const TOOL_CHOICE: Place = { parent: null, step: "tool_choice" };
-/** Of the vendor; other shapes take less. */
+/** The vendor's limit; other shapes accept less. */
 const NAME_LENGTH_MAX = 128;
 const TOOLS_MAX = 1024;
 const NAME = /^[A-Za-z0-9_-]+$/;
 const ELSEWHERE = { tools: 128, nameLength: 64 };
-/** Answers get worse without it, and not wrong. */
+/** Without it answers get worse, but not wrong. */
 const DROPPABLE = /^web_search_\d{8}$/;
 
 export interface Toolset {
   tools: ToolDefinition[];
   /** As written, without those that are left out. */
   written: unknown[];
-  /** Names of those. */
+  /** Names of the tools that are left out. */
   dropped: string[];
-  /** Why no other shape could be told. */
+  /** Why no other shape can express the tools. */
   only: Refusal | null;
 }
 
@@ -109,7 +109,7 @@ export interface ReadChoice {
 
 const WORDS = { auto: "auto", any: "required", none: "none" } as const;
 
-/** Reads `tool_choice` against the tools that are left. */
+/** Reads `tool_choice` against the remaining tools. */
 export function readToolChoice(value: unknown, tools: readonly ToolDefinition[]): ReadChoice {
   const given = readObject(value, null, "tool_choice");
   const type = readChoice(given.type, ["auto", "any", "tool", "none"], TOOL_CHOICE, "type");

@@ -1,11 +1,11 @@
-// Top-level fields that the Messages surface refuses by name: they cost, route, or say in the words of chat completions what this
-// shape has its own for. Every other field that is not known here goes through to upstreams of the same shape.
+// Top-level fields that the Messages surface refuses by name: they cost, route, or are chat completions' names for what this shape
+// has its own for. Every other unknown field goes through to upstreams of the same shape.
 import type { RefusedField } from "../chat-completions/refused-fields.ts";
 import { refusedOfChat } from "../refused-of-chat.ts";
 
 interface Family extends RefusedField {
   names: string;
-  /** What a client of the vendor reads to go on by itself. */
+  /** Read by the vendor's client to continue by itself. */
   details?: { error_code: string };
 }
 
@@ -70,7 +70,7 @@ const FAMILIES: readonly Family[] = [
   { code: "unknown_parameter", text: "is not a parameter here. Remove it.", names: "__proto__" },
 ];
 
-/** Chat completions refuse it, and this shape has it. */
+/** Refused by chat completions, but part of this shape. */
 const READ_HERE = new Set(["top_k"]);
 
 /** By name. */

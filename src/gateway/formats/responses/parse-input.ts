@@ -1,5 +1,5 @@
-// `input` of a Responses request as a conversation (surfaces.md §4): calls join the turn that made them, what tools said stands
-// right behind it, and reasoning comes back only where this gateway sealed it.
+// `input` of a Responses request as a conversation (surfaces.md §4): calls join the turn that made them, tool results follow
+// directly, and reasoning is restored only if this gateway sealed it.
 import type { ContentPart, Message, ToolCall } from "../../../domain/chat-request.ts";
 import {
   echo,
@@ -27,13 +27,13 @@ const NEXT =
 
 export interface ParsedInput {
   messages: Message[];
-  /** Places of items that go nowhere: what a provider's own tool did in an earlier turn, thoughts that are only named. */
+  /** Indexes of items that are not sent: results of a provider's own tools in an earlier turn, and reasoning that is only named. */
   dropped: readonly number[];
-  /** Their types. */
+  /** Types of those items. */
   ignored: ReadonlySet<string>;
 }
 
-/** Reads `input`. Throws a Refusal for the first item that does not pass. */
+/** Reads `input`. Throws a Refusal for the first invalid item. */
 export function parseInput(value: unknown): ParsedInput {
   if (typeof value === "string")
     return { messages: [{ role: "user", content: value }], dropped: [], ignored: new Set() };
@@ -50,7 +50,7 @@ export function parseInput(value: unknown): ParsedInput {
 
 type At = NonNullable<Place>;
 
-/** A message, what tools said to its calls, and images and files that they showed. */
+/** A message, the results of its calls, and the images and files in them. */
 interface Turn {
   message: Message;
   at: At;
@@ -62,10 +62,10 @@ class Conversation {
   readonly dropped: number[] = [];
   readonly ignored = new Set<string>();
   private readonly turns: Turn[] = [];
-  /** The turn of each call: an id may be used again, then the latest counts. */
+  /** The turn of each call: if an id is used again, the latest counts. */
   private readonly callers = new Map<string, Turn>();
   private readonly unanswered = new Map<string, At>();
-  /** Of calls to come. */
+  /** State of calls to come. */
   private readonly states = new Map<string, Record<string, unknown>>();
   private reasoning = "";
 
@@ -91,7 +91,7 @@ class Conversation {
     }
   }
 
-  /** Each call with what tools said to it, then images and files, which only people may show. Throws for a call without an answer. */
+  /** Each call with its results, then images and files, which only users may send. Throws for a call without a result. */
   whole(): Message[] {
     for (const [id, at] of this.unanswered)
       throw invalid(at, "call_id", `calls ${echo(id)}, but no item after it has its output. Add one.`);
@@ -106,7 +106,7 @@ class Conversation {
     const role = readChoice(item.role, ROLES, at, "role");
     const content = parseItemContent(item.content, role, { at, step: "content" });
     if (role !== "assistant") this.reasoning = "";
-    else if (content === "") return; // an answer that only called
+    else if (content === "") return; // an answer that only called tools
     this.begin({ role, content }, at);
   }
 
@@ -156,7 +156,7 @@ class Conversation {
     this.unanswered.delete(id);
   }
 
-  /** What nobody sealed here is another provider's: it is left out. */
+  /** Reasoning that was not sealed here is another provider's: it is left out. */
   private thought(item: JsonObject): void {
     const state = unsealState(item.encrypted_content);
     if (state === null) return;
@@ -166,7 +166,7 @@ class Conversation {
       if (isJsonObject(part) && typeof part.text === "string") this.reasoning += part.text;
   }
 
-  /** Reasoning since the last turn led to this one. */
+  /** Reasoning since the last turn belongs to this one. */
   private think(message: Message): void {
     if (this.reasoning === "") return;
     message.reasoning_content = this.reasoning;
@@ -174,7 +174,7 @@ class Conversation {
   }
 }
 
-/** Stands where a tool said nothing but what it showed. */
+/** The result of a tool that returned only images or files. */
 const SHOWN: ContentPart[] = [{ type: "text", text: "(shown below)" }];
 
 const KINDS = [
@@ -188,7 +188,7 @@ const KINDS = [
   "item_reference",
 ] as const;
 
-/** How the ids of thoughts begin. The AI SDK names one that it has no seal of; a conversation goes on without it. */
+/** The prefix of reasoning ids. The AI SDK names one for which it has no seal; the conversation continues without it. */
 const THOUGHT = /^rs_/;
 
 function typeOf(item: JsonObject, at: At): (typeof KINDS)[number] {

@@ -1,4 +1,4 @@
-// What an item of a Responses request says: a string, or a list of the parts that its role may carry.
+// The content of an item of a Responses request: a string, or a list of the parts that its role may carry.
 import type { ContentPart } from "../../../domain/chat-request.ts";
 import {
   echo,
@@ -28,7 +28,7 @@ const PARTS_OF: Record<Speaker, readonly string[]> = {
 };
 const DETAILS = ["auto", "low", "high", "original"] as const;
 
-/** Reads what stands at `step` of the item. */
+/** Reads the value at `step` of the item. */
 export function parseItemContent(
   value: unknown,
   speaker: Speaker,

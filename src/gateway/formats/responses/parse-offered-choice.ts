@@ -21,7 +21,7 @@ interface Named {
   function: { name: string };
 }
 
-/** Reads `tool_choice`; null where there is nothing to choose. */
+/** Reads `tool_choice`; null if there is nothing to choose. */
 export const parseOfferedChoice = (value: unknown, offered: OfferedTools): ToolChoice | null =>
   readChoiceOfTools(value, offered.definitions, (choice) => parseObject(choice, offered));
 

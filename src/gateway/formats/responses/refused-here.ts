@@ -1,5 +1,5 @@
-// Top-level fields that the Responses surface refuses by name (surfaces.md §3), each with what to do instead. What is neither here nor
-// read goes through where the upstream speaks this shape, and is named as ignored elsewhere.
+// Top-level fields that the Responses surface refuses by name (surfaces.md §3), each with what to do instead. A field that is
+// neither here nor read is passed on to upstreams of this shape, and reported as ignored elsewhere.
 import type { RefusalCode } from "../../../domain/refusals.ts";
 import type { RefusedField } from "../chat-completions/refused-fields.ts";
 import { refusedOfChat } from "../refused-of-chat.ts";
@@ -13,7 +13,7 @@ const row = (code: RefusalCode, text: string, names: string): [string, RefusedFi
     return [name, defaults === undefined ? { code, text } : { code, text, defaults }];
   });
 
-/** What asks for nothing. */
+/** Values that ask for nothing. */
 const DEFAULTS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly unknown[]>([
   ["context_management", [[]]],
   ["access_programs", [[]]],
