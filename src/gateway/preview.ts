@@ -154,7 +154,7 @@ function printQuote({ object, prepared, request, refusal, key, available }: Prev
   };
 }
 
-/** A release's maximum may in fact be that of the key. */
+/** The maximum attributed to a release may be the key's. */
 const sourceOf = (
   { outputTokensMax, outputTokensSource: source }: Quote,
   { maxOutputTokens }: KeyRecord,

@@ -56,7 +56,7 @@ export const metrics =
   };
 
 async function mayRead({ address, peer, request }: HttpContext, keys: ManagementKeyDoor): Promise<boolean> {
-  // A request through a proxy does not count as loopback, whether the proxy runs here or says so of its client.
+  // A proxy on this machine does not count as loopback, nor does what one elsewhere says of its client.
   const passedOn = OF_PROXIES.some((name) => request.headers.has(name));
   if (!passedOn && [peer, address].every((one) => one !== null && LOOPBACK.has(one))) return true;
   const key = parseManagementKey(bearerOf(authorizationOf(request.headers)));

@@ -93,7 +93,7 @@ function firstOf({ model: id, routes: [first] }: ListedModel): Release {
 
 /**
  * Standard keys see standard models, research keys those that an active entitlement names (S38); in both cases only the ones that
- * the key may use.
+ * the key may use, with the key's output maximum.
  */
 async function modelsOf({ ledger, routeTable }: ModelsPorts, key: KeyRecord): Promise<ListedModel[]> {
   const entitlements = key.scope === "research" ? await activeEntitlements(ledger, key.organizationId) : [];

@@ -23,7 +23,7 @@ export class NativePieces {
     return this.byTheirs.get(theirs);
   }
 
-  /** If the index is taken, the earlier part can no longer be looked up; only its text remains. */
+  /** If the upstream's index is taken, it keeps finding the earlier part; the new one is found only as the one that began last. */
   begin(theirs: unknown, part: JsonObject): NativePiece {
     const piece: NativePiece = {
       place: this.all.length,

@@ -91,7 +91,7 @@ export class NativeOutput {
     }
   }
 
-  /** Replays an event that was sent before. Nothing is recorded of items whose beginning is missing. */
+  /** Records an event that was sent before, unless the beginning of its item is missing. */
   again(native: NativeEvent): void {
     const { event, told } = native;
     const known = event === "response.output_item.added" || this.items.find(told) !== null;
