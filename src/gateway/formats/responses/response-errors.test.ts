@@ -1,4 +1,4 @@
-// A refusal speaks of the fields that this surface's callers wrote.
+// A refusal names the fields that this surface's callers wrote.
 import { expect, test } from "bun:test";
 import { Refusal } from "../../../domain/refusals.ts";
 import { refusalOf } from "../chat-completions/chat-request.fixtures.ts";
