@@ -97,7 +97,7 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
     next: "leave them out",
   },
   contradictory_thinking: {
-    happened: "two fields contradict each other about reasoning",
+    happened: "two fields about reasoning contradict each other",
     next: "set it once, preferably with `reasoning_effort`",
   },
   invalid_idempotency_key: {
