@@ -155,7 +155,7 @@ export const REFUSAL_WORDS: Record<RefusalCode, RefusalWords> = {
   organization_stopped: {
     happened:
       "the organization's credits do not match its records, so calls that cost anything are refused; running ones end as usual, and nothing is held",
-    next: "ask the operator, who has been told and has to correct them; retrying does not help until then",
+    next: "ask the operator, who has been told and can resume the organization; retrying does not help until then",
   },
   idempotency_in_progress: {
     happened: "the first request with this Idempotency-Key is still running, and the wait for it timed out",
