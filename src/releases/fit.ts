@@ -91,7 +91,7 @@ function requireCapabilities(
     if (wanted <= least) continue;
     const offered = Number(mayBeTold(field, fields) ? capabilities[capability] : least);
     if (wanted > offered)
-      throw refuse(notOffered.code, null, field, notOffered.text(`by model ${echo(model)}`, offered));
+      throw refuse(notOffered.code, null, field, notOffered.text(`with model ${echo(model)}`, offered));
   }
 }
 
@@ -139,7 +139,7 @@ function requireImage(url: string, release: Offer, { part, data }: PartPlace): v
       `is an image, and model ${echo(release.model)} reads text only.`,
     );
   if (release.remoteImages || isInlineImage(url)) return;
-  const text = "must be inline `data:image/…;base64,…`: this model takes no image addresses.";
+  const text = "must be inline `data:image/…;base64,…`: this model takes no image URLs.";
   throw refuse("unsupported_value", data.parent, data.step, text);
 }
 
@@ -186,7 +186,7 @@ function chooseEffort(said: ReasoningStatement | null, { model, reasoning }: Off
     if (said === null || said.hint === true) return null;
     throw unsupportedThinking(
       said.param,
-      `is not open: model ${echo(model)} publishes no reasoning modes. Remove it.`,
+      `is not supported: model ${echo(model)} publishes no reasoning modes. Remove it.`,
     );
   }
   const modes = `model ${echo(model)} publishes the modes ${list(reasoning.modes)}`;
@@ -195,7 +195,7 @@ function chooseEffort(said: ReasoningStatement | null, { model, reasoning }: Off
       return reasoning.default;
     case "effort":
       if (reasoning.modes.includes(said.effort)) return said.effort;
-      throw unsupportedThinking(said.param, `${echo(said.effort)} is not open: ${modes}.`);
+      throw unsupportedThinking(said.param, `${echo(said.effort)} is not supported: ${modes}.`);
     case "off":
       if (reasoning.modes.includes("none")) return "none";
       throw unsupportedThinking(said.param, `cannot switch thinking off: ${modes}.`);

@@ -134,7 +134,7 @@ describe("who is refused for their role", () => {
   test("learns no names without being a member: operators, and everybody of operators' pages", async () => {
     expect(await refusal(people.operator, org)).not.toContain("Here that is");
     const { json } = await people.viewer.try("GET /operator/people");
-    expect(json.error.message).toBe("Your role may not do this. It takes: operator.");
+    expect(json.error.message).toBe("Your role may not do this. It requires one of these roles: operator.");
   });
 });
 

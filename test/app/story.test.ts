@@ -198,8 +198,8 @@ test("replays and refusals are rows too: free, with the request that was paid, w
   expect(data[1]?.replay_of).toBe(data[2]?.id ?? "");
   const told = await owner.app("GET /orgs/{org}/activity/{request}", { org, request: data[0]?.id ?? "" });
   expect(told.advice).toEqual({
-    happened: "a whole number is too small",
-    next: "param names it, the message the bound",
+    happened: "an integer is too small",
+    next: "param names the field; the message gives the bound",
   });
   const only = await owner.app(
     "GET /orgs/{org}/activity",

@@ -84,7 +84,7 @@ export function formatOf(format: ChatRequest["responseFormat"], model: string): 
       "unsupported_value",
       null,
       "response_format",
-      `can only be {"type": "text"} or a {"type": "json_schema"} with its \`schema\` by model ${echo(model)}.`,
+      `can only be {"type": "text"} or a {"type": "json_schema"} with its \`schema\` with model ${echo(model)}.`,
     );
   return { type: "json_schema", schema: closed(schema) };
 }
