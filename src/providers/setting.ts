@@ -1,14 +1,14 @@
-// What settings of providers have in common.
+// What the settings of providers have in common.
 import { z } from "zod";
 
-/** A setting that is well formed and cannot work, and what to do about it. */
+/** A well-formed setting that cannot work, and what to do about it. */
 export interface Wrong {
   /** Its name among the provider's settings. */
   setting: string;
   message: string;
 }
 
-/** A secret that goes into a header: what no header can carry was copied wrongly. */
+/** A secret that is sent in a header. One that no header can carry was copied wrongly. */
 export const secretText = z
   .string()
   .min(1, "must not be empty")
