@@ -1,9 +1,9 @@
-// `mail`: the operator's mail server, for alerts (docs/alerts.md) and invitations. Nothing is mailed without it.
+// `mail`: the operator's mail server, for alerts (docs/alerts.md) and invitations. Without it, no mail is sent.
 import { z } from "zod";
 import { isMailAddress } from "../domain/mail-address.ts";
 import { nonEmpty } from "./setting-values.ts";
 
-/** Where mail servers listen for each kind of security. */
+/** The default port for each kind of security. */
 const USUAL_PORTS = { tls: 465, starttls: 587, none: 25 } as const;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
 

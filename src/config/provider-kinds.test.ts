@@ -1,4 +1,5 @@
-// A vendor is three lines of configuration, and what cannot work is said with its path and what to do before anything starts.
+// A vendor takes three lines of configuration, and a setting that cannot work is reported with its path and a remedy
+// before anything starts.
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,7 +49,7 @@ describe("a name, a kind and a key", () => {
     expect(provider.own).toEqual({ api_key: "k-1", dialect: DIALECTS[dialect] });
     expect(provider.kind.credential.given(provider.own)).toBe(true);
     expect(complaint(`kind: ${kind}`)).toStartWith("api_key: is needed");
-    // Something that stands in for the vendor may need none.
+    // A stand-in for the vendor may need no key.
     expect(load(`kind: ${kind}, base_url: "http://127.0.0.1:9/v1"`).baseUrl).toBe("http://127.0.0.1:9/v1");
   });
 

@@ -1,5 +1,5 @@
-// `providers[]`: what every provider has, and what its kind alone reads (providers.md §7). The kinds are handed in: a new
-// one is a line of `providers/kinds.ts`, and nothing here.
+// `providers[]`: the settings of every provider, and those of its kind (providers.md §7). The kinds are passed in: a
+// new kind is one line of `providers/kinds.ts`, and nothing here.
 import { z } from "zod";
 import type { ProviderKind } from "../providers/kind.ts";
 import type { Wrong } from "../providers/setting.ts";
@@ -28,7 +28,7 @@ const timeouts = group({
   total_ms: upToMilliseconds(HOUR_MS).default(600_000),
 });
 
-/** One provider of a kind; what is the kind's own is kept apart, as only the kind reads it. */
+/** One provider of a kind. The kind's own settings are kept apart, since only the kind reads them. */
 const provider = (kind: ProviderKind) =>
   z
     .strictObject({
@@ -56,15 +56,15 @@ const provider = (kind: ProviderKind) =>
       name,
       traceparent,
       kind,
-      /** Null only where the kind runs one inside this process. */
+      /** Null only if the kind runs one inside this process. */
       baseUrl: withoutSlash(base_url ?? kind.addressOf?.(own) ?? kind.baseUrl),
       health,
       timeouts,
-      /** What the kind's own settings say; it alone reads them. */
+      /** The kind's own settings; nothing else reads them. */
       own: own as object,
     }));
 
-/** What is wrong with settings that are each well formed. */
+/** Returns a problem with settings that are well formed one by one. */
 function wrongOf(kind: ProviderKind, { base_url, ...own }: { base_url?: string | undefined }): Wrong | null {
   const home = kind.addressOf ?? kind.baseUrl ?? kind.startInside;
   if (base_url !== undefined || home !== undefined) return kind.wrong?.(own, base_url ?? null) ?? null;

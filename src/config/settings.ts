@@ -1,6 +1,6 @@
-// The settings (interfaces.md §3): the one description behind the check at start, the defaults, the editor's JSON schema
-// and the values that the code sees. Operators write `body_bytes`, the code reads `bodyBytes` (`group`). Every object is
-// strict: a misspelt field is refused, never ignored.
+// The settings (interfaces.md §3): the single description behind the check at start, the defaults, the editor's JSON
+// schema and the values that the code sees. Operators write `body_bytes`, the code reads `bodyBytes` (`group`). Every
+// object is strict: a misspelt field is rejected, never ignored.
 import { HOUR_MS } from "../domain/durations.ts";
 import { z } from "zod";
 import { NANO_PER_USD, type NanoUsd, nanoUsd } from "../domain/money.ts";
@@ -45,7 +45,7 @@ const server = group({
     ),
 });
 
-/** Each is off unless it is set. */
+/** Each limit is off unless it is set. */
 const callerLimits = Object.fromEntries(
   Object.entries(CALLER_LIMITS).map(([name, { atMost, description }]) => [
     name,
@@ -125,7 +125,7 @@ const dollars = z
   .regex(/^[1-9]\d{0,6}$/, 'must be whole US dollars in quotes, like "5"')
   .meta({ examples: ["5"] });
 
-/** Of a text that `dollars` took. */
+/** Converts a text that `dollars` accepted. */
 const nanoOf = (wholeDollars: string): NanoUsd => nanoUsd(BigInt(wholeDollars) * NANO_PER_USD);
 
 const payments = z
@@ -209,7 +209,7 @@ const signIn = group({
   per_minute: upTo(10_000).default(10).describe("Tries to sign in per minute and address."),
 });
 
-/** The settings of a gateway that knows these kinds of providers. */
+/** Returns the settings of a gateway that knows these kinds of providers. */
 export const settingsSchema = (kinds: readonly ProviderKind[]) =>
   group({
     listen: listen.prefault({}),
