@@ -1,5 +1,5 @@
-// Amazon Bedrock: an API key as bearer; an access key that signs each request; or the role that our container or machine has,
-// whose temporary keys sign. All are of one region.
+// Amazon Bedrock: an API key as bearer token; an access key that signs each request; or the role of our container or
+// machine, whose temporary keys sign. Each is for one region.
 import { z } from "zod";
 import { keyHeader } from "./api-key.ts";
 import { type AwsRole, assumeRole, awsRole } from "./aws-role.ts";
@@ -9,7 +9,7 @@ import { credentials } from "./credentials.ts";
 import { Renewed } from "./renewed.ts";
 import { secretText } from "../setting.ts";
 
-/** `bedrock` is the name in signatures of bedrock-runtime; other hosts of AWS have their own. */
+/** `bedrock` is the service name in signatures for bedrock-runtime; other AWS hosts have their own. */
 export const awsCredentials = (service: string) =>
   credentials({
     settings: {
@@ -71,7 +71,7 @@ export const awsCredentials = (service: string) =>
     },
   });
 
-/** Signs with the role's keys of the moment. */
+/** Signs with the role's current keys. */
 function roleSigner(role: AwsRole, scope: AwsScope): Authorize {
   const signer = new Renewed(async () => {
     const { value, lifeMs } = await assumeRole(role, scope.region);

@@ -1,4 +1,4 @@
-// Azure: a key in `api-key`, or an application of Microsoft Entra that fetches tokens by its client credentials.
+// Azure: a key in `api-key`, or a Microsoft Entra application that fetches tokens with its client credentials.
 import { z } from "zod";
 import { keyHeader } from "./api-key.ts";
 import type { Authorize } from "../codec.ts";
@@ -7,7 +7,7 @@ import { secretText } from "../setting.ts";
 import { foreignOwner } from "./key-form.ts";
 import { isTokenUri, OAuthToken } from "./oauth.ts";
 
-/** Of all models behind Azure OpenAI and Foundry. */
+/** The scope of all models behind Azure OpenAI and Foundry. */
 const SCOPE = "https://cognitiveservices.azure.com/.default";
 
 const entra = z.strictObject({

@@ -27,7 +27,7 @@ afterEach(() => mock.restore());
 const failed = (account: GoogleServiceAccount): Promise<Failure> =>
   failureOf(Promise.resolve(account.authorize()));
 
-/** Its token's times, which no test can wait for. */
+/** The times of its token, which no test can wait for. */
 const keptOf = (account: GoogleServiceAccount): { bornMs: number; endMs: number } =>
   (account as unknown as { bearer: { kept: { bornMs: number; endMs: number } } }).bearer.kept;
 
@@ -35,7 +35,7 @@ test("a signed claim buys a token, which every later call shows", async () => {
   await using server = startTokenServer((nth) => tokenReply(`token-${nth}`));
   const account = new GoogleServiceAccount(keyFor(server.url));
   expect(await account.authorize()).toEqual({ authorization: "Bearer token-1" });
-  expect(account.authorize()).toEqual({ authorization: "Bearer token-1" }); // at once
+  expect(account.authorize()).toEqual({ authorization: "Bearer token-1" }); // without a promise
   const [form] = server.asked;
   expect(form?.get("grant_type")).toBe("urn:ietf:params:oauth:grant-type:jwt-bearer");
   const { payload, protectedHeader } = await jwtVerify(form?.get("assertion") ?? "", publicKey);
@@ -59,7 +59,7 @@ test("calls that arrive together share one renewal, and its failure", async () =
   gate.resolve();
   for (const failure of await Promise.all(calls)) expect(failure.reason).toBe("account");
   expect(server.asked).toHaveLength(1);
-  expect((await failed(account)).reason).toBe("account"); // for a second nobody asks again
+  expect((await failed(account)).reason).toBe("account"); // for a second, no call asks again
   expect(server.asked).toHaveLength(1);
   passes(1050);
   expect(await account.authorize()).toEqual({ authorization: "Bearer good" });
@@ -73,7 +73,7 @@ test("it is renewed before it ends, beside the calls that go out with the old on
   });
   const account = new GoogleServiceAccount(keyFor(server.url));
   await account.authorize();
-  passes(57 * MINUTE_MS); // of the last five
+  passes(57 * MINUTE_MS); // within the last five
   for (let n = 0; n < 10; n += 1) expect(account.authorize()).toEqual({ authorization: "Bearer token-1" });
   gate.resolve();
   await reads(async () => account.authorize(), { authorization: "Bearer token-2" });

@@ -1,6 +1,6 @@
-// `service_account`: the key file of a Google service account, by its path or as its own JSON text. Checked whole when the
-// settings are read, so that a gateway which could never prove itself does not start; the private half is held as a key
-// object, which no log and no settings page can print.
+// `service_account`: the key file of a Google service account, given by its path or as its JSON text. It is fully
+// checked when the settings are read, so that a gateway that could never authenticate does not start. The private key
+// is held as a key object, which no log and no settings page can print.
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
@@ -9,7 +9,7 @@ import { readJson } from "../http/json.ts";
 import { isTokenUri } from "./oauth.ts";
 
 export interface ServiceAccountKey {
-  /** Who calls: `client_email`. */
+  /** The caller: `client_email`. */
   email: string;
   keyId: string | null;
   /** The project that the account belongs to; calls may name another one. */
@@ -19,7 +19,7 @@ export interface ServiceAccountKey {
 }
 
 const FILE_BYTES_MAX = 64 * 1024;
-/** Less than that is refused by what signs. */
+/** The signer rejects smaller keys. */
 const RSA_BITS_MIN = 2048;
 
 const keyFile = z.object({
@@ -42,11 +42,11 @@ function rsaKeyOf(pem: string): KeyObject | null {
     const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
     return key.asymmetricKeyType === "rsa" && bits >= RSA_BITS_MIN ? key : null;
   } catch {
-    return null; // whatever it says quotes a secret at worst and OpenSSL at best
+    return null; // its message quotes a secret at worst and OpenSSL at best
   }
 }
 
-/** The setting: what it says is read and checked at once. No complaint quotes a word of the file. */
+/** The setting, parsed and checked at once. No complaint quotes a word of the file. */
 export const serviceAccount = z
   .string()
   .min(1, "must not be empty")
@@ -62,7 +62,7 @@ export const serviceAccount = z
 
 const REMEDY = "Create a JSON key for the service account and name that file, or give its text as ${NAME}.";
 
-/** The key, or what is wrong with it. */
+/** Returns the key, or the complaint about it. */
 function readKey(given: string): ServiceAccountKey | string {
   const inline = given.trimStart().startsWith("{");
   if (!inline && !isAbsolute(given))
