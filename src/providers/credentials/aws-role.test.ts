@@ -266,7 +266,7 @@ test("a token file that is gone, empty or none is named, and nothing is asked", 
   };
   expect(await told()).toEqual([
     `the token file ${TOKEN_FILE} cannot be read (ENOENT)`,
-    "the token file cannot be read (ENOENT)", // which members may read
+    "the token file cannot be read (ENOENT)", // members may read this one
   ]);
   for (const text of ["", "a\nb", "x".repeat(40_000)]) {
     writeFileSync(TOKEN_FILE, text);

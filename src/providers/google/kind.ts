@@ -1,4 +1,5 @@
-// `kind: google`: Gemini in its own shape, at Google's API (`envelope: direct`) or in a project of Vertex (providers.md §7).
+// `kind: google`: Gemini in its own shape, at Google's API (`envelope: direct`) or in a Vertex project
+// (providers.md §7).
 import { z } from "zod";
 import { GoogleServiceAccount } from "../credentials/google-service-account.ts";
 import { serviceAccount } from "../credentials/service-account-key.ts";
@@ -66,7 +67,7 @@ export const google = providerKind({
   },
 });
 
-/** What one envelope asks for and the other does not know. Something that stands in for the Gemini API may need no key. */
+/** Returns a setting that one envelope requires or does not know. A stand-in for the Gemini API may need no key. */
 function wrong(own: Own, baseUrl: string | null): Wrong | null {
   return own.envelope === "direct" ? wrongDirect(own, baseUrl) : wrongVertex(own);
 }
