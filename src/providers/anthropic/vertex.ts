@@ -1,4 +1,4 @@
-// Claude on Google Cloud: project, location and model in the path, a service account's token as proof.
+// Claude on Google Cloud: project, location and model in the path, authenticated by a service account's token.
 import { z } from "zod";
 import { credentials } from "../credentials/credentials.ts";
 import { GoogleServiceAccount } from "../credentials/google-service-account.ts";
@@ -39,7 +39,7 @@ export const vertexCredentials = credentials({
   },
 });
 
-/** Below `/v1`. */
+/** Returns the path below `/v1`. */
 export function vertexPath(
   { project, location = "global", service_account: account }: VertexPlace,
   { model, stream }: { model: string; stream: boolean },
