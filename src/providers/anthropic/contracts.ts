@@ -78,7 +78,7 @@ const BUDGETED: Contract = {
   systemTurns: false,
 };
 
-/** Sends the least that any generation rejects. */
+/** The contract for other names: sends the least that any generation could reject. */
 const UNNAMED: Contract = { ...NEWEST, thinkingOff: "omit", bound: false, systemTurns: false };
 
 /** `claude-opus-4-5-20251101`, `anthropic.claude-sonnet-5-v1:0`, `claude-haiku-4-5@20251001`; a date is not a version. */
