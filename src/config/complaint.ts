@@ -7,7 +7,7 @@ import type { Path, Problem, SettingsFile } from "./settings-file.ts";
 const KINDS: Readonly<Record<string, string>> = {
   int: "a whole number",
   number: "a number, without quotes or unit",
-  string: "a text, in quotes",
+  string: "text in quotes",
   boolean: "true or false",
   array: "a list",
   object: "a group of settings",
@@ -18,7 +18,7 @@ const NUMBERS = new Set(["int", "number"]);
 /** Returns the complaint about a value whose setting has no message of its own; undefined = the library's message. */
 export function settingError(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === "invalid_type") {
-    if (issue.input === undefined) return "is needed";
+    if (issue.input === undefined) return "is required";
     const kind = KINDS[issue.expected];
     return kind && `must be ${kind}`;
   }

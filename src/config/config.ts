@@ -130,7 +130,7 @@ function settingsPath({ env, cwd, flags }: ConfigInput): string | null {
   // Falling back to the defaults would silently start a gateway that nobody wanted.
   for (const other of ["tollgate.yml", "tollgate.json"])
     if (existsSync(resolve(cwd, other)))
-      throw new ConfigError([`${other}: is read by nobody; name it tollgate.yaml, or say --config ${other}`]);
+      throw new ConfigError([`${other}: is not read; rename it to tollgate.yaml, or use --config ${other}`]);
   return null;
 }
 

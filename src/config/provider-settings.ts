@@ -69,7 +69,7 @@ function wrongOf(kind: ProviderKind, { base_url, ...own }: { base_url?: string |
   const home = kind.addressOf ?? kind.baseUrl ?? kind.startInside;
   if (base_url !== undefined || home !== undefined) return kind.wrong?.(own, base_url ?? null) ?? null;
   const example = kind.addressExample === undefined ? "" : `, e.g. ${kind.addressExample}`;
-  return { setting: "base_url", message: `is needed for this kind of provider${example}` };
+  return { setting: "base_url", message: `is required for this kind of provider${example}` };
 }
 
 export const providers = (kinds: readonly ProviderKind[]) => {
@@ -85,7 +85,7 @@ export const providers = (kinds: readonly ProviderKind[]) => {
     .min(1, "needs at least one provider; leave the field out to run the built-in simulator")
     .refine(
       (list) => new Set(list.map(({ name }) => name)).size === list.length,
-      "has two providers of one name",
+      "has two providers with the same name",
     )
     .describe(
       "Without trust.release_keys the gateway runs the built-in simulator beside these, for its demo models; without this field, it alone.",

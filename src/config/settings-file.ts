@@ -55,7 +55,7 @@ export function parseSettingsFile(text: string, env: Record<string, string | und
  * hold secrets.
  */
 function notYaml({ code, message, linePos }: YAMLParseError): Problem {
-  const several = "this file has several documents (a line of ---): keep one";
+  const several = "this file has several documents (separated by ---); keep one";
   const [words = ""] = message.split(/ at line \d+, column \d+|\n/);
   const line = linePos?.[0].line;
   return {

@@ -154,12 +154,12 @@ const payments = z
     (value) => (value.stripe_secret_key === undefined) === (value.stripe_webhook_secret === undefined),
     {
       path: ["stripe_webhook_secret"],
-      message: "stripe_secret_key and stripe_webhook_secret are needed together",
+      message: "stripe_secret_key and stripe_webhook_secret must be set together",
     },
   )
   .refine((value) => value.driver !== "stripe" || value.stripe_secret_key !== undefined, {
     path: ["stripe_secret_key"],
-    message: "is needed for the driver stripe",
+    message: "is required for the driver stripe",
   })
   .refine((value) => Number(value.minimum_usd) <= Number(value.maximum_usd), {
     path: ["maximum_usd"],
@@ -215,7 +215,7 @@ export const settingsSchema = (kinds: readonly ProviderKind[]) =>
     listen: listen.prefault({}),
     server: server.prefault({}),
     public_url: webUrl
-      .refine((url) => !/\/v1\/*$/.test(url), "is the address without /v1, which clients put behind it")
+      .refine((url) => !/\/v1\/*$/.test(url), "must not end in /v1, which clients add themselves")
       .optional()
       .describe("Where clients reach the gateway, without /v1. Used in links.")
       .transform(withoutSlash),

@@ -12,6 +12,6 @@ export interface Wrong {
 export const secretText = z
   .string()
   .min(1, "must not be empty")
-  .regex(/^[ -~]+$/, "has a line end, or a character that no header carries: copy it again")
+  .regex(/^[ -~]+$/, "contains a line break or a character that a header cannot carry; copy it again")
   .optional()
   .describe("Write it as ${NAME}, so that it stays out of the file.");

@@ -1,4 +1,4 @@
-// One of our conversations in the form of vendors whose roles alternate: tool results stand right behind the calls,
+// One of our conversations in the form of vendors whose roles alternate: tool results stand right after the calls,
 // in their order, and in front of everything else; thoughts stand in front of the calls that they led to
 // (wire.md §8.2, §8.4). What a block looks like depends on the shape.
 import type { Message, ToolCall } from "../domain/chat-request.ts";
@@ -49,7 +49,7 @@ export function turnsOf<Block>(messages: readonly Message[], blocks: Blocks<Bloc
   const results = resultsOf(messages);
   const ids = new CallIds();
   for (const message of messages) {
-    if (message.role === "tool") continue; // added behind its call
+    if (message.role === "tool") continue; // added after its call
     if (message.role !== "assistant") {
       add(turns, "user", blocks.heard(message));
       continue;

@@ -78,7 +78,7 @@ export const ENVELOPES: Record<EnvelopeName, Envelope> = {
     credentials: vertexCredentials,
     lacks: ({ project, service_account: account }) =>
       (project ?? account?.project ?? null) === null
-        ? { setting: "project", message: "is needed: the Google Cloud project that is called and billed" }
+        ? { setting: "project", message: "is required: the Google Cloud project to call and to bill" }
         : null,
     path: vertexPath,
     versionInBody: "vertex-2023-10-16",
@@ -96,7 +96,7 @@ export const ENVELOPES: Record<EnvelopeName, Envelope> = {
     credentials: awsCredentials("bedrock-mantle"),
     lacks: ({ region }) =>
       region === undefined
-        ? { setting: "region", message: "is needed: the region of AWS that is called, e.g. us-east-1" }
+        ? { setting: "region", message: "is required: the AWS region to call, e.g. us-east-1" }
         : null,
     idHeader: "x-amzn-requestid",
     counts: false,

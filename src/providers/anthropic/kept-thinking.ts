@@ -1,5 +1,5 @@
 // Thinking that must come back with the call that it led to (wire.md §8.4). Signed blocks are handed over once, under
-// `extra_content.anthropic` of the call behind them, and the client sends them back there. A returned block is
+// `extra_content.anthropic` of the call that follows them, and the client sends them back there. A returned block is
 // rebuilt from its few fields, so a caller cannot pass in any other block, nor one in another's place.
 import { isJsonObject } from "../../domain/read-value.ts";
 import { extraOf } from "../extra-content.ts";

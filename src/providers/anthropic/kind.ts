@@ -97,13 +97,13 @@ function wrongEnvelope(own: Own, address: string | null): Wrong | null {
     const owners = ENVELOPE_NAMES.filter((other) => ENVELOPES[other].settings.includes(foreign));
     return {
       setting: foreign,
-      message: `means nothing with envelope: ${name}; it is of envelope: ${owners.join(", ")}`,
+      message: `does not apply to envelope: ${name}; it belongs to envelope: ${owners.join(", ")}`,
     };
   }
   const lacking = envelope.lacks?.(own) ?? null;
   if (lacking !== null) return lacking;
   if (address === null && envelope.home(own) === null)
-    return { setting: "base_url", message: `is needed with envelope: ${name}, e.g. ${envelope.example}` };
+    return { setting: "base_url", message: `is required with envelope: ${name}, e.g. ${envelope.example}` };
   const atHome = address === null || isAtHome(name, address);
   if (address !== null && atHome && new URL(address).pathname !== new URL(envelope.example).pathname)
     return { setting: "base_url", message: `must look like ${envelope.example}` };

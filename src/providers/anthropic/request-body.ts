@@ -23,10 +23,7 @@ export const CLAUDE_FIELDS: readonly OptionalField[] = [
   "response_format",
 ];
 
-/**
- * The vendor adds words of its own about tools and schemas, and counts them as the prompt's. The bound, as tools
- * of 16 tokens.
- */
+/** An allowance, in tools of 16 tokens, for what the vendor adds about tools and schemas, counted as the prompt's. */
 export const TOOLS_OF_THE_VENDOR = 64;
 
 export interface ClaudeDialect {

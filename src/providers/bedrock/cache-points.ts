@@ -1,4 +1,4 @@
-// A caller's cache marks in Converse's form: a block of its own behind what is marked. A model's name tells whether
+// A caller's cache marks in Converse's form: a block of its own after what is marked. A model's name tells whether
 // it caches: one that does not rejects the block.
 import type { CacheMark } from "../../domain/chat-request.ts";
 import type { Release } from "../../domain/release.ts";

@@ -1,5 +1,5 @@
 // Reasoning that must come back with the call that it led to (wire.md §8.4). Signed blocks are handed over once,
-// under `extra_content.bedrock` of the call behind them, and the client sends them back there. A returned block is
+// under `extra_content.bedrock` of the call that follows them, and the client sends them back there. A returned block is
 // rebuilt from its few fields, and is sent to models of its own kind only, so a caller cannot pass in any other
 // block.
 import { isJsonObject } from "../../domain/read-value.ts";

@@ -16,7 +16,7 @@ import { type ConverseBlock, converseMessages } from "./messages.ts";
 /** The optional request fields that this shape supports. */
 export const CONVERSE_FIELDS: readonly OptionalField[] = ["top_p", "stream_options", "response_format"];
 
-/** The models' makers add words of their own about tools and schemas. They count as the prompt's, as tools of 16 tokens. */
+/** An allowance, in tools of 16 tokens, for what models' makers add about tools and schemas, counted as the prompt's. */
 const TOOLS_OF_THE_VENDOR = 64;
 
 export interface ConverseDialect {

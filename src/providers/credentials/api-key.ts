@@ -17,13 +17,13 @@ export const apiKeyCredentials = ({ header, needed }: { header: KeyHeader; neede
       if (!atHome) return null;
       if (api_key === undefined)
         return needed
-          ? { setting: "api_key", message: `is needed: the key of the account at ${title}` }
+          ? { setting: "api_key", message: `is required: an API key of your account at ${title}` }
           : null;
       const owner = foreignOwner(api_key, title);
       if (owner === null) return null;
       return {
         setting: "api_key",
-        message: `looks like a key of ${owner}, which ${title} does not take: give this vendor's key, or name the other's kind`,
+        message: `looks like a key of ${owner}, which ${title} does not accept; use a key of ${title}, or the other vendor's kind`,
       };
     },
     authorize: ({ api_key }) => {

@@ -56,7 +56,7 @@ export async function askLender(
   }
 }
 
-/** The failure of a server that issued nothing; the attempt's record has these words. */
+/** Returns the failure of a server that issued nothing; its words go into the attempt's record. */
 export function unavailable(
   { who }: Pick<Lender, "who">,
   what: string,

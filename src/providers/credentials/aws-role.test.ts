@@ -168,7 +168,7 @@ test("calls that arrive together share one renewal; the next ones sign at once; 
   expect(new Set(await tokens(50))).toEqual(new Set(["session-token-1"]));
   expect(authorize(CALL, signal)).not.toBeInstanceOf(Promise);
   expect(double.asked).toHaveLength(1);
-  passes(57 * MINUTE_MS); // within the last five
+  passes(57 * MINUTE_MS); // within the last five minutes
   expect(new Set(await tokens(10))).toEqual(new Set(["session-token-1"]));
   gate.resolve();
   await reads(() => tokens(1), ["session-token-2"]);

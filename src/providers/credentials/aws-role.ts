@@ -23,7 +23,7 @@ const address = (trusted: readonly string[], example: string) =>
 const container = z
   .strictObject({
     from: z.literal("container").describe("ECS, and pods of EKS with Pod Identity."),
-    uri: address(OF_CONTAINERS, "AWS' own in the clear, like http://169.254.170.2/…").describe(
+    uri: address(OF_CONTAINERS, "AWS's own http:// address, like http://169.254.170.2/…").describe(
       "${AWS_CONTAINER_CREDENTIALS_FULL_URI}, or http://169.254.170.2${AWS_CONTAINER_CREDENTIALS_RELATIVE_URI}.",
     ),
     token: secretText,

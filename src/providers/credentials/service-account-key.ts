@@ -28,12 +28,14 @@ const keyFile = z.object({
   private_key: z.string("lacks private_key").transform((pem, context) => {
     const key = rsaKeyOf(pem);
     if (key === null)
-      context.addIssue(`has a private_key that is no RSA key of ${RSA_BITS_MIN} bits or more in PEM`);
+      context.addIssue(`has a private_key that is not an RSA key of at least ${RSA_BITS_MIN} bits in PEM`);
     return key ?? z.NEVER;
   }),
   private_key_id: z.string().max(256).optional(),
   project_id: z.string().max(256).optional(),
-  token_uri: z.string("lacks token_uri").refine(isTokenUri, "has a token_uri that is no https:// address"),
+  token_uri: z
+    .string("lacks token_uri")
+    .refine(isTokenUri, "has a token_uri that is not an https:// address"),
 });
 
 function rsaKeyOf(pem: string): KeyObject | null {
@@ -70,9 +72,9 @@ function readKey(given: string): ServiceAccountKey | string {
   const from = inline ? "the given text" : given;
   const text = inline ? given : fileText(given);
   if (text === null) return `${from} cannot be read. ${REMEDY}`;
-  const parsed = keyFile.safeParse(readJson(text), { error: () => "is no JSON object" });
+  const parsed = keyFile.safeParse(readJson(text), { error: () => "is not a JSON object" });
   if (!parsed.success)
-    return `${from} is no service account's key: it ${parsed.error.issues[0]?.message}. ${REMEDY}`;
+    return `${from} is not a service account key: it ${parsed.error.issues[0]?.message}. ${REMEDY}`;
   const { client_email, private_key, private_key_id, project_id, token_uri } = parsed.data;
   return {
     email: client_email,

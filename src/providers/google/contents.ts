@@ -1,5 +1,5 @@
 // One of our conversations in Gemini's form (wire.md §8.2): instructions on top, equal roles merged, the answers to a
-// turn's calls in one content right behind it, one per call and in their order; a call's signature on the call.
+// turn's calls in one content right after it, one per call and in their order; a call's signature on the call.
 import { type ContentPart, isInlineImage, type Message, type ToolCall } from "../../domain/chat-request.ts";
 import { pdfBytes } from "../../domain/inline-pdf.ts";
 import { argumentsOf, CLOSING, OPENING, resultsOf } from "../turns.ts";
@@ -53,7 +53,7 @@ function contentsOf(
   for (const message of messages) {
     const { role, content, tool_calls: calls } = message;
     if (role === "user") add(contents, "user", userParts(content));
-    if (role !== "assistant") continue; // tool results go behind their calls, instructions on top
+    if (role !== "assistant") continue; // tool results go after their calls, instructions on top
     const said = [...textParts(content), ...textParts(message.refusal ?? null)];
     if (calls === undefined) add(contents, "model", said);
     else {

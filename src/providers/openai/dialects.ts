@@ -26,7 +26,7 @@ export interface Dialect {
   thoughts: (typeof THOUGHTS)[number];
   /** True if it rejects turns in an order that others accept, and call ids that are not its own (`strict-turns.ts`). */
   strictTurns: boolean;
-  /** True if it sends thoughts as `reasoning_details`, and wants them back with the calls behind them. */
+  /** True if it sends thoughts as `reasoning_details`, and wants them back with the calls that follow them. */
   reasoningDetails: boolean;
   /** The other fields that it knows; no others are sent. */
   fields: readonly OptionalField[];
@@ -55,7 +55,7 @@ export const DIALECTS = {
     ...USUAL,
     fields: OPTIONAL_FIELDS,
   },
-  /** Thinks unless told not to. While it thinks and has tools, it rejects a turn of its own without its thoughts. */
+  /** Thinks unless told not to. While it thinks and has tools, it rejects an assistant's turn without its thoughts. */
   deepseek: {
     outputMaximum: "max_tokens",
     developerRole: false,

@@ -18,8 +18,8 @@ type Call = Pick<CallDraft["request"], "native">;
 export const asksForVectors = ({ native }: Call): boolean => native?.shape === "openai-embeddings";
 
 /**
- * Builds one upstream call: the caller's fields in their order, with the upstream's name of the model and without the
- * caller's `user`.
+ * Builds one upstream call: the caller's fields in their order, with the upstream's name of the model, and the HMAC of
+ * `user` in place of its value.
  */
 export const embeddingsBody = (draft: CallDraft, known: readonly string[]): OutgoingBody =>
   new EmbeddingsBody(draft, known);

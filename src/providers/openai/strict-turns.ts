@@ -1,4 +1,4 @@
-// Turns in the order that Mistral requires; it rejects others with 400. Tool results stand right behind their calls,
+// Turns in the order that Mistral requires; it rejects others with 400. Tool results stand right after their calls,
 // an assistant's turn stands between them and the next speaker, system messages stand in front of the first answer,
 // and a last answer is one to be continued.
 import { createHash } from "node:crypto";
@@ -15,7 +15,7 @@ export function strictTurns(messages: readonly Message[]): Message[] {
   const turns: Turn[] = [];
   const results = resultsOf(messages);
   for (const message of messages) {
-    if (message.role === "tool") continue; // added behind its call
+    if (message.role === "tool") continue; // added after its call
     const turn = plain(message);
     if (turn.role === "system" && spoken(turns)) turn.role = "user";
     if (turn.role === "user" && turns.at(-1)?.role === "tool")

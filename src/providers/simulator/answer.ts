@@ -24,7 +24,7 @@ export interface SimulatedAnswer {
   choices: SimulatedChoice[];
 }
 
-/** In a demo its counts run beside the gateway's. */
+/** In a demo its token counts take turns with those of the gateway. */
 const SHARE = { organizationId: "simulator", lane: "progress" } as const;
 const TOKENS_PER_MESSAGE = 4;
 const TOKENS_PER_REQUEST = 3;

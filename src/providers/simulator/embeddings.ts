@@ -50,7 +50,7 @@ const inputsOf = ({ input }: AskedVectors): (string | number[])[] =>
       ? [input as number[]]
       : (input as string[]);
 
-/** In a demo its counts run beside the gateway's. */
+/** In a demo its token counts take turns with those of the gateway. */
 const SHARE = { organizationId: "simulator", lane: "progress" } as const;
 
 /** A token id is one token. */
