@@ -17,7 +17,7 @@ export interface TracingPorts {
   clock: Clock;
   /** Null if traces are only passed on to providers. */
   exporter: { add(spans: readonly Span[]): void } | null;
-  /** True if any provider is told of traces. */
+  /** True if any provider is sent traces. */
   passedOn: boolean;
   /** `gen_ai.provider.name` by a provider's name in the configuration. */
   providerNames: ReadonlyMap<string, string>;
