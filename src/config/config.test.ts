@@ -97,7 +97,7 @@ describe("order", () => {
       const here = mkdtempSync(join(cwd, "cwd-"));
       writeFileSync(join(here, name), '{ "listen": { "port": 7010 } }');
       expect(() => loadConfig({ env: {}, cwd: here, flags: {} })).toThrow(
-        `name it tollgate.yaml, or say --config ${name}`,
+        `rename it to tollgate.yaml, or use --config ${name}`,
       );
       expect(loadConfig({ env: {}, cwd: here, flags: { config: name } }).listen.port).toBe(7010);
     },

@@ -188,7 +188,7 @@ describe("a key that cannot work", () => {
     ["kind: gemini-openai, api_key: sk-proj-1", "looks like a key of OpenAI"],
     ["kind: mistral, api_key: gw_sk_1", "looks like a key of Tollgate itself"],
     [openai, "is required: an API key of your account at OpenAI"],
-    ['kind: groq, api_key: "gsk_1\\n"', "has a line end"],
+    ['kind: groq, api_key: "gsk_1\\n"', "contains a line break"],
     ['kind: groq, api_key: "gsk_1…"', "a character that a header cannot carry"],
   ])("%s", (settings, said) => {
     const words = complaint(settings);

@@ -227,7 +227,7 @@ test.each([
   [
     "envelope: vertex, project: p-1, location: 'moon/1', service_account: /nowhere.json",
     "location",
-    "must be a location",
+    "must be a Google Cloud location",
   ],
   ["envelope: vertex, project: p-1, api_key: k, service_account: /nowhere.json", "service_account", ""],
   ["api_key: sk-ant-1, models: { thinking: hard }", "models.thinking", "must be one of adaptive, budget"],
