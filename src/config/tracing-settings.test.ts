@@ -90,11 +90,7 @@ test.each<[string, Env, RegExp]>([
     { OTEL_EXPORTER_OTLP_HEADERS: "authorization" },
     /tracing\.headers.*must be like a=1/,
   ],
-  [
-    "a header with a line break",
-    { OTEL_EXPORTER_OTLP_HEADERS: "a=b%0d%0ac:%20d" },
-    /a header that is none: a/,
-  ],
+  ["a header with a line break", { OTEL_EXPORTER_OTLP_HEADERS: "a=b%0d%0ac:%20d" }, /an invalid header: a/],
 ])("%s is refused at the start, with the variable that said it", (_, env, message) => {
   expect(complaint(env)).toMatch(message);
 });

@@ -198,7 +198,7 @@ test("each place has its own address, where there is one for all", () => {
 const FOUNDRY = "https://r.services.ai.azure.com/anthropic/v1";
 
 test.each([
-  ["envelope: direct", "api_key", "is needed"],
+  ["envelope: direct", "api_key", "is required"],
   ["api_key: gsk_1", "api_key", "looks like a key of Groq"],
   ["api_key: sk-ant-1, region: us-east-1", "region", "envelope: bedrock"],
   [
@@ -214,20 +214,20 @@ test.each([
     "looks like a key of Anthropic",
   ],
   [`envelope: foundry, api_key: k, base_url: '${FOUNDRY}/messages'`, "base_url", "must look like"],
-  ["envelope: bedrock, api_key: ABSK1", "region", "is needed"],
-  ["envelope: bedrock, region: us-east-1", "api_key", "is needed, or access_key_id"],
+  ["envelope: bedrock, api_key: ABSK1", "region", "is required"],
+  ["envelope: bedrock, region: us-east-1", "api_key", "is required, or access_key_id"],
   [
     "envelope: bedrock, region: us-east-1, access_key_id: AKIAIOSFODNN7EXAMPLE",
     "secret_access_key",
-    "is needed",
+    "is required",
   ],
-  ["envelope: bedrock, region: moon, api_key: ABSK1", "region", "must be a region of AWS"],
-  ["envelope: vertex", "project", "is needed"],
-  ["envelope: vertex, project: p-1", "service_account", "is needed"],
+  ["envelope: bedrock, region: moon, api_key: ABSK1", "region", "must be an AWS region"],
+  ["envelope: vertex", "project", "is required"],
+  ["envelope: vertex, project: p-1", "service_account", "is required"],
   [
     "envelope: vertex, project: p-1, location: 'moon/1', service_account: /nowhere.json",
     "location",
-    "must be a location",
+    "must be a Google Cloud location",
   ],
   ["envelope: vertex, project: p-1, api_key: k, service_account: /nowhere.json", "service_account", ""],
   ["api_key: sk-ant-1, models: { thinking: hard }", "models.thinking", "must be one of adaptive, budget"],

@@ -61,16 +61,16 @@ describe("settings", () => {
 
   test.each([
     ["api_key: ''", "api_key: must not be empty"],
-    ["envelope: direct", "api_key: is needed: a key of the Gemini API, or envelope: vertex"],
+    ["envelope: direct", "api_key: is required: a Gemini API key, or envelope: vertex"],
     ["api_key: sk-ant-x", "api_key: looks like a key of Anthropic"],
     ["api_key: k, project: p", "project: belongs to envelope: vertex"],
     ["api_key: k, location: global", "location: belongs to envelope: vertex"],
     [`api_key: k, service_account: "${KEY}"`, "service_account: belongs to envelope: vertex"],
     ["envelope: cloud", "envelope: must be one of direct, vertex"],
-    ["envelope: vertex", "service_account: is needed with envelope: vertex: the path of its JSON key file"],
+    ["envelope: vertex", "service_account: is required with envelope: vertex: the path of its JSON key file"],
     [`${VERTEX}, api_key: k`, "api_key: belongs to envelope: direct"],
-    [`${VERTEX}, project: "a/../b"`, "project: must be a Google Cloud project's id"],
-    [`${VERTEX}, location: "eu/x"`, "location: must be a location of Vertex AI"],
+    [`${VERTEX}, project: "a/../b"`, "project: must be a Google Cloud project id"],
+    [`${VERTEX}, location: "eu/x"`, "location: must be a Vertex AI location"],
     ["envelope: vertex, service_account: key.json", "service_account: must be the absolute path"],
     [
       "envelope: vertex, service_account: /nowhere/key.json",
@@ -85,7 +85,7 @@ describe("settings", () => {
     const path = join(directory, "no-project.json");
     writeFileSync(path, keyText({ project_id: undefined }));
     const own = `envelope: vertex, service_account: "${path}"`;
-    expect(complaint(own)).toStartWith("project: is needed");
+    expect(complaint(own)).toStartWith("project: is required");
     expect(load(`${own}, project: my-project-7`).own).toMatchObject({ project: "my-project-7" });
   });
 
