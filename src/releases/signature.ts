@@ -1,5 +1,5 @@
-// Signed releases: compact JWS, EdDSA only, typ and kid checked, trusted keys only (interfaces.md §4,
-// hardening S33). Verification reads the header first and refuses before it uses a key for anything else.
+// Signed releases: compact JWS, EdDSA only, typ and kid checked, trusted keys only (interfaces.md §4, hardening
+// S33). Verification checks the header first, so that no key is used on anything but a release.
 import { DAY_MS } from "../domain/durations.ts";
 import { printTime } from "../domain/print.ts";
 import { type CryptoKey, decodeJwt, decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";

@@ -8,7 +8,7 @@ class Literal {
   constructor(readonly source: string) {}
 }
 
-/** Any value of a table; `objectIn` and its neighbours access members without trusting the data. */
+/** Any value of a table; `memberOf` and its neighbours access members without trusting the data. */
 export type Json = unknown;
 export type Members = Readonly<Record<string, Json>>;
 
