@@ -33,9 +33,9 @@ export interface SettledFigures {
 }
 
 /**
- * The number of routes, counted per surface, that get their own histograms, in the order of their first
- * request since the start. Each prints about a hundred lines, so without a limit thousands of routes would
- * print tens of megabytes at each scrape.
+ * The number of pairs of route and surface that get their own histograms, in the order of their first request
+ * since the start. Each prints about a hundred lines, so without a limit thousands of routes would print tens
+ * of megabytes at each scrape.
  */
 export const OWN_HISTOGRAMS = 200;
 /** Replaces the route, model and provider of all further routes; no route has this name. */
