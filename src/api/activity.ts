@@ -21,7 +21,7 @@ const oneRequest = z.strictObject({ org: id, request: id });
 type OperatorRow = z.output<typeof operatorRequests>["data"][number];
 type ActivityRow = z.output<typeof shapes.activityList>["data"][number];
 
-/** Of a CSV: every figure of a row. */
+/** The columns of a CSV: every figure of a row. */
 const REQUEST_COLUMNS: Parameters<typeof csvFile<ActivityRow>>[0]["columns"] = {
   id: (row) => row.id,
   at: (row) => row.at,

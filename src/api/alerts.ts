@@ -1,4 +1,4 @@
-// Alerts of an organization: rules, the channels that they are told by, deliveries.
+// Alerts of an organization: rules, their channels, deliveries.
 import { z } from "zod";
 import { endpoint } from "./endpoint.ts";
 import type { KeyRooms } from "./rooms.ts";
@@ -132,7 +132,7 @@ export const alertsEndpoints = [
   }),
 ] as const;
 
-/** Throws for an organization that there is none of: a management key names it itself. */
+/** Throws if there is no such organization: with a management key the caller names it. */
 async function alertsOf({ operator, alerts }: KeyRooms, org: string): Promise<KeyRooms["alerts"]> {
   await operator.organizations.assertThere(org);
   return alerts;

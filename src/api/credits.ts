@@ -1,4 +1,4 @@
-// Credits as operators give and return them, and the payments that bring them.
+// Credits granted and refunded by operators, and the payments behind purchases.
 import { z } from "zod";
 import { PAGE_ROWS_MAX } from "../domain/page-rows.ts";
 import { creditsPage, refundableOf } from "../reporting/credits.ts";

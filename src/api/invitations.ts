@@ -1,4 +1,4 @@
-// Invitations: the two sides of their link, and what an organization and the operators have offered.
+// Invitations: both ends of their links, and those open in an organization or among operators.
 import { z } from "zod";
 import type { Actor, From } from "../domain/actor.ts";
 import type { AuditNote } from "../domain/audit-note.ts";
@@ -11,7 +11,7 @@ import { id, orgId, page } from "./shapes/fields.ts";
 import { inviteOperatorInput } from "./shapes/people.ts";
 import * as shapes from "./shapes/people.ts";
 
-/** The line of somebody who came by an invitation. */
+/** The audit line of somebody who accepted an invitation. */
 const joined = (
   { invitation: { organizationId, role }, person }: Awaited<ReturnType<People["accept"]>>,
   from: From,
@@ -56,7 +56,7 @@ export const invitationsEndpoints = [
         () => rooms.people.accept(input.token, { account, visitor }),
         (accepted) => joined(accepted, { address: visitor.address, requestId }),
       );
-      // Whoever was an operator before begins anew: no key of those days opens anything again.
+      // A former operator starts over: no key from then works again.
       const actor: Actor = { id: person.id, address: visitor.address, requestId };
       if (invitation.organizationId === null) await rooms.changes.endManagementKeys(person.id, actor);
       if (account === null) return await printSession(rooms, caller?.signedIn ?? null);

@@ -1,4 +1,4 @@
-// API keys of an organization. A developer changes the keys that they made; the secret leaves once.
+// API keys of an organization. Developers change the keys that they created; the secret is returned once.
 import { z } from "zod";
 import { makersOf, keyDay, successionOf } from "../reporting/key-makers.ts";
 import { keysOver } from "../reporting/key-places.ts";

@@ -1,4 +1,4 @@
-// Limits of a rate. An operator sets any; an organization's admins lower what holds for it, and lift their own word again.
+// Rate limits. An operator sets any; an organization's admins set lower ones for it, and remove these again.
 import { OperatorRefusal } from "../domain/operator-refusals.ts";
 import type { RateChange } from "../registry/rate-limits.ts";
 import { endpoint, type PersonCaller } from "./endpoint.ts";
@@ -68,7 +68,7 @@ export const rateLimitsEndpoints = [
   }),
 ] as const;
 
-/** Whose word a person may say: an operator's, their organization's, or either, as they choose. */
+/** Whose limits a person may set: the operator's, their organization's, or either, as they choose. */
 function wordOf({ standings }: PersonCaller, by: RateChange["by"] | undefined): RateChange["by"] {
   const may = {
     operator: standings.includes("operator"),

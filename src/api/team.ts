@@ -1,4 +1,4 @@
-// Members of an organization and their roles; what the organization asks of them.
+// Members of an organization and their roles; the organization's requirements for them.
 import { z } from "zod";
 import { checkVersion, versionOf } from "../domain/row-version.ts";
 import { notFound } from "../domain/unknown-record.ts";
@@ -18,7 +18,7 @@ export const membersEndpoints = [
     who: "team.see",
     input: shapes.peopleQuery.extend({ org: id }),
     output: shapes.memberList,
-    // Of what is read beside what changes.
+    // Uses the readers' ports, not those of changes.
     run: ({ input, caller }, { people, reports }) =>
       listMembers({ ...reports, people: async () => people }, input, caller.person),
   }),

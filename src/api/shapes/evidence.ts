@@ -1,11 +1,11 @@
-// What proves a charge: the entries of the ledger with every figure that their hashes cover, the signed release, the signed
-// receipt, and the public keys of both. Whoever has it checks the charge without believing us.
+// What proves a charge: the ledger's entries with every figure that their hashes cover, the signed release,
+// the signed receipt, and the public keys of both. Its holder can check the charge without trusting us.
 import { z } from "zod";
 import { entryKind } from "./billing.ts";
 import { count, orgId, time, usd, wholeListOf } from "./fields.ts";
 import { signedReceipt } from "./activity.ts";
 
-/** An entry as its hash covers it (money.md §5): over the former hash and these figures in this order. */
+/** An entry as its hash covers it (money.md §5): the previous hash and these figures in this order. */
 export const entryRecord = z
   .object({
     org: orgId,
@@ -30,7 +30,7 @@ export const entryRecord = z
   })
   .meta({ id: "LedgerEntry" });
 
-/** Where its piece of the chain begins; without it, at the request's entries. */
+/** The first entry of the chain to return; default: the request's entries. */
 export const chainQuery = {
   chain_from: z.coerce.number().int().min(1).max(999_999_999_999_999).optional(),
 };
@@ -38,7 +38,7 @@ export const chainQuery = {
 /** A request's part of an entry. */
 const part = z.object({ request: z.string(), amount_usd: usd });
 
-/** Entries of one request, in their order. */
+/** The entries of one request, in order. */
 const ownEntry = z.object({
   n: count,
   at: time,
@@ -52,10 +52,10 @@ export const ledgerEntryDetail = z.object({
   entry: entryRecord,
   newest: count.describe("Number of the ledger's last entry."),
   balance_usd: usd.describe("available + held after the entry."),
-  /** Of a refund: the request whose charge went back. */
+  /** For a refund: the request whose charge was given back. */
   about: z.string().nullable(),
   parts: z.array(part.extend({ model: z.string(), key: z.object({ id: z.string(), name: z.string() }) })),
-  /** False where some of its requests began too long before it to be looked for. */
+  /** False if some of its requests began too long before it to be searched. */
   complete: z.boolean(),
 });
 

@@ -1,4 +1,4 @@
-// What a release costs, as it was published, and two prices side by side (providers.md §4).
+// The price of a release as published, and a comparison of two prices (providers.md §4).
 import { z } from "zod";
 import { ratesShape } from "../../domain/class-shapes.ts";
 import { count, time, usd } from "./fields.ts";

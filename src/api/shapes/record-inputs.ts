@@ -1,5 +1,5 @@
-// What the operator API takes: strict, so that a misspelt field is refused. Names are text of at most 200 characters;
-// an amount is a decimal string that `parseUsd` reads exactly (hardening.md lines 139, 140, 144).
+// The inputs of the operator API: strict, so that a misspelt field is refused. Names are text of at most 200
+// characters; an amount is a decimal string that `parseUsd` reads exactly (hardening.md lines 139, 140, 144).
 import { z } from "zod";
 import { exactUsdInput, keyId, line, orgId, timeInput } from "./fields.ts";
 

@@ -1,5 +1,6 @@
-// What the operator API answers (interfaces.md §2 and §5): one schema per record, shared by server, CLI and OpenAPI
-// document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not there".
+// The outputs of the operator API (interfaces.md §2 and §5): one schema per record, shared by server, CLI and
+// OpenAPI document. Money is a decimal string with nine places, a time is RFC 3339 in UTC, null means "not
+// there".
 import { z } from "zod";
 import { circuit, count, routeState, tier, time, usageFigures, usd, wholeListOf } from "./fields.ts";
 import { type modelUseSchema, publishedPriceSchema } from "./price.ts";
@@ -128,7 +129,7 @@ export const releaseSchema = z
     expires_at: time,
   })
   .meta({ id: "Release" });
-/** What nothing tells of a release that is damaged in the store. */
+/** A field that is unknown if the release is damaged in the store. */
 const orUntold = <S extends z.ZodType>(schema: S) => schema.nullable().describe(UNTOLD);
 const released = releaseSchema.shape;
 export const releaseListSchema = wholeListOf(

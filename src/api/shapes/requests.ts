@@ -1,4 +1,4 @@
-// A request as its record tells it, and what is told of one that held nothing (interfaces.md §2 and §5). No content.
+// A request's record, and the log entry of one that held nothing (interfaces.md §2 and §5). No content.
 import { EVIDENCE } from "../../domain/gateway-object.ts";
 import { classCountsShape } from "../../domain/class-shapes.ts";
 import { SURFACES } from "../../domain/surfaces.ts";
@@ -23,7 +23,7 @@ const costLine = z.object({
   amount_usd: z.string(),
 });
 
-/** On which endpoint of `/v1` a request came. */
+/** The endpoint of `/v1` that a request came to. */
 const SURFACE = `Where it came: ${SURFACES.join(", ")}.`;
 
 const attemptSchema = z
@@ -84,7 +84,7 @@ const gatewaySchema = z
   })
   .meta({ id: "Gateway" });
 
-/** How a record of the ledger stands. */
+/** The state of a ledger record. */
 export const requestState = z.enum(["running", "settled", "released", "outcome_unknown"]);
 
 export const requestSchema = z
@@ -123,7 +123,7 @@ export const requestSchema = z
   })
   .meta({ id: "Request" });
 
-/** What a request may hold at most, and for how many tokens. */
+/** The maximum hold of a request, and its token bounds. */
 export const asked = z.object({
   prompt_tokens: count.describe("At most: the byte bound, or counted exactly."),
   prompt_counted: z.boolean().nullable().describe("Null where it was not recorded."),

@@ -1,4 +1,4 @@
-// The statement of one month: what there was, what came and went, what is left; its sums are the ledger's.
+// The statement of one month: opening, movements, closing; its sums are the ledger's.
 import { z } from "zod";
 import { count, creditKind, orgId, time, usd } from "./fields.ts";
 
@@ -24,7 +24,7 @@ const charges = z.object({
   charge_usd: usd,
 });
 
-/** What a list leaves out, so that it adds up all the same. */
+/** What a list leaves out, so that it still adds up. */
 const others = z.object({ rows: count, amount_usd: usd });
 
 export const statement = z
@@ -62,5 +62,5 @@ export const statement = z
 
 export type StatementJson = z.output<typeof statement>;
 
-/** Without a month: the running one. */
+/** Default: the current month. */
 export const statementQuery = z.strictObject({ org: orgId, month: month.optional() });
