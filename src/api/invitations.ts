@@ -84,7 +84,7 @@ export const invitationsEndpoints = [
   endpoint({
     target: ["POST /app/v1/orgs/{org}/invitations", "POST /admin/v1/invitations"],
     who: "team.change",
-    summary: "Invite somebody into an organization; the answer is the only one that shows the link",
+    summary: "Invite somebody to an organization; only this response shows the link",
     input: shapes.inviteMemberInput,
     output: shapes.createdInvitation,
     status: 201,
@@ -94,7 +94,7 @@ export const invitationsEndpoints = [
   endpoint({
     target: "POST /admin/v1/invitations/{invitation}/resend",
     who: "team.change",
-    summary: "Make an open or expired invitation anew, with a new link; the old link opens nothing any more",
+    summary: "Renew an open or expired invitation with a new link; the old link stops working",
     input: shapes.oneInvitationInput,
     output: shapes.createdInvitation,
     status: 201,
@@ -107,7 +107,7 @@ export const invitationsEndpoints = [
       "POST /admin/v1/invitations/{invitation}/withdraw",
     ],
     who: "team.change",
-    summary: "Withdraw an invitation; its link opens nothing any more",
+    summary: "Withdraw an invitation; its link stops working",
     input: shapes.oneInvitationInput,
     output: shapes.invitation,
     audit: "member.uninvite",

@@ -38,7 +38,7 @@ export const loginsEndpoints = [
   endpoint({
     target: "POST /admin/v1/logout",
     who: "signed_in",
-    summary: "Revoke the management key that calls",
+    summary: "Revoke the calling management key",
     input: z.strictObject({}),
     output: endedLoginSchema,
     audit: "management_key.revoke",

@@ -95,7 +95,7 @@ export const peopleEndpoints = [
   endpoint({
     target: "POST /admin/v1/people/reset",
     who: "operate",
-    summary: "Make a link that sets an account's new password, once",
+    summary: "Create a one-time link that sets an account's new password",
     input: inputs.resetLinkInput,
     output: resetLinkSchema,
     audit: "person.reset",

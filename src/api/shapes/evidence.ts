@@ -10,7 +10,7 @@ export const entryRecord = z
   .object({
     org: orgId,
     slot: count,
-    n: count.describe("Number of the entry in the organization's ledger, counted from 1 without gaps."),
+    n: count.describe("The entry's number in the organization's ledger, counted from 1 without gaps."),
     txn: count,
     kind: z.string(),
     debit: z.string(),
@@ -20,9 +20,7 @@ export const entryRecord = z
     available_after_usd: usd,
     held_before_usd: usd,
     held_after_usd: usd,
-    requests: count.describe(
-      "How many requests this entry stands for; 0 for credits that came or went back.",
-    ),
+    requests: count.describe("The number of requests in this entry; 0 for credits and chargebacks."),
     at: time,
     reference: z.string().nullable(),
     prev_hash: z.string(),
@@ -73,12 +71,12 @@ export const evidence = z
     receipt: signedReceipt,
     receipt_keys: z.array(publicKey),
     release: z.string().describe("The signed release that priced it: compact JWS."),
-    release_key: publicKey.nullable().describe("Null where the signer is not trusted any more."),
+    release_key: publicKey.nullable().describe("Null if the signer is no longer trusted."),
     entries: z.array(
       z.object({
         entry: entryRecord,
         amount_usd: usd.describe("This request's part of the entry."),
-        others: z.array(part).describe("The other requests that it stands for."),
+        others: z.array(part).describe("The other requests in the entry."),
         complete: z.boolean(),
       }),
     ),

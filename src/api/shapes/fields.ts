@@ -14,7 +14,7 @@ export const usd = z
   .meta({ examples: ["5.000000000"] });
 export const time = z
   .union([z.iso.datetime(), z.literal(DAMAGED)])
-  .describe("RFC 3339 in UTC; `damaged` where the store holds no time.")
+  .describe("RFC 3339 in UTC; `damaged` if the stored time is invalid.")
   .meta({ id: "Time", examples: ["2026-11-21T09:30:00.000Z"] });
 export const count = z.int().min(0);
 export const milliseconds = z.number().min(0);

@@ -30,34 +30,39 @@ export const keyRecord = z
     name: z.string(),
     scope: tier,
     prefix: z.string(),
-    last_four: z.string().nullable().describe("Of the whole key; null for one of before they were kept."),
+    last_four: z
+      .string()
+      .nullable()
+      .describe("The last characters of the whole key; null for a key created before they were stored."),
     limit_usd: usd.nullable().describe("Spend limit per UTC calendar month; null = none."),
     day_limit_usd: usd.nullable().describe("The same per UTC day."),
     week_limit_usd: usd.nullable().describe("The same per week, from Monday 00:00 UTC."),
     allowed_models: z
       .array(z.string())
       .nullable()
-      .describe("What it may use; null = every model of its scope."),
+      .describe("The models it may use; null = every model of its scope."),
     max_output_tokens: z
       .int()
       .nullable()
-      .describe("What a request of it puts out at most; null = what the model does."),
-    expires_at: time.nullable().describe("From then on it is refused, for good; null = never."),
-    month: z.string().describe("The UTC month that the two figures below belong to."),
+      .describe("The maximum output of its requests in tokens; null = the model's maximum."),
+    expires_at: time.nullable().describe("From then on the key is refused permanently; null = never."),
+    month: z.string().describe("The UTC month of the two figures below."),
     month_spend_usd: usd,
     held_usd: usd,
-    day: keySpan.describe("Null where it has no daily limit."),
-    week: keySpan.describe("Null where it has no weekly limit."),
+    day: keySpan.describe("Null without a daily limit."),
+    week: keySpan.describe("Null without a weekly limit."),
     status: z.enum(["active", "paused", "expired", "revoked"]),
     blocked_by_limit: z.boolean().describe("Spend and open holds have reached one of its limits."),
-    blocked_until: time.nullable().describe("When the last of the reached limits counts from zero again."),
+    blocked_until: time.nullable().describe("When the last of the reached limits is reset."),
     created_at: time,
     last_used_at: time.nullable(),
     paused_at: time.nullable(),
     revoked_at: time.nullable(),
     version: z
       .string()
-      .describe("Of its name and what it may; a change that names it is refused when somebody was faster."),
+      .describe(
+        "The version of its name and settings; a change that sends it is refused if somebody else changed the key first.",
+      ),
   })
   .meta({ id: "Key" });
 export const keyRecordList = wholeListOf(keyRecord).meta({ id: "KeyList" });
@@ -67,7 +72,7 @@ export const createdKeyRecord = keyRecord
       .string()
       .nullable()
       .describe(
-        "The whole key. It is shown once: null when the same Idempotency-Key is sent again; replace the key where the first answer was lost.",
+        "The whole key, shown once: null if the same Idempotency-Key is sent again. If the first response was lost, replace the key.",
       ),
   })
   .meta({ id: "CreatedKey" });
@@ -150,9 +155,11 @@ const settingsInput = <Amount extends z.ZodType<string>>(amount: Amount) => ({
   limit_usd: amount.nullable().default(null).describe("Spend limit per UTC calendar month; null = none."),
   day_limit_usd: amount.nullable().default(null).describe("The same per UTC day."),
   week_limit_usd: amount.nullable().default(null).describe("The same per week, from Monday 00:00 UTC."),
-  allowed_models: allowedModels.default(null).describe("What it may use; null = every model of its scope."),
-  max_output_tokens: maxOutputTokens.default(null).describe("What a request of it puts out at most."),
-  expires_at: expiresAt.default(null).describe("From then on it is refused, for good."),
+  allowed_models: allowedModels
+    .default(null)
+    .describe("The models it may use; null = every model of its scope."),
+  max_output_tokens: maxOutputTokens.default(null).describe("The maximum output of its requests in tokens."),
+  expires_at: expiresAt.default(null).describe("From then on the key is refused permanently."),
 });
 /** Omitted fields stay unchanged. */
 const settingsChange = <Amount extends z.ZodType<string>>(amount: Amount) => ({
@@ -177,8 +184,10 @@ const replacing = {
     .max(OVERLAP_MAX_HOURS)
     .nullable()
     .default(null)
-    .describe("The key that is replaced ends by itself after so long; null = it works until it is revoked."),
-  expires_at: expiresAt.optional().describe("Of the new key; left out: as the key that it replaces."),
+    .describe("The replaced key expires after this time; null = it works until it is revoked."),
+  expires_at: expiresAt
+    .optional()
+    .describe("The new key's expiry; by default that of the key that it replaces."),
 };
 export const replaceKeyInput = z.strictObject({ org: id, key: id, ...replacing });
 
@@ -209,7 +218,9 @@ export const editKeyInput = z
 
 const madeOn = version
   .optional()
-  .describe("The key's version that this was made on: refused with 409 when it has another one by now.");
+  .describe(
+    "The version of the key that the change is based on: refused with 409 if the key has changed since.",
+  );
 export const renameKeyInput = z
   .strictObject({ key: keyId, name: line(), version: madeOn })
   .meta({ id: "RenameKey" });

@@ -29,12 +29,12 @@ export const modelUseQuery = z.strictObject({ model: z.string().min(1).max(200) 
 export const modelUseSchema = z
   .object({
     model: z.string(),
-    since: time.describe("The first hour that is counted, thirty days ago."),
+    since: time.describe("The first hour counted, thirty days ago."),
     organizations: count,
     requests: count,
     charge_usd: usd,
     data: z
       .array(z.object({ org: z.string(), name: z.string(), requests: count, charge_usd: usd }))
-      .describe("Those with the most requests, twenty at most."),
+      .describe("Those with the most requests, at most twenty."),
   })
   .meta({ id: "ModelUse" });

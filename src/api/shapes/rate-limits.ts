@@ -53,7 +53,7 @@ export const setModelLimitInput = z
 const madeOn = version
   .optional()
   .describe(
-    "The limits' version that this was made on: refused with 409 when they have another one by now. What was never set has one, too.",
+    "The version of the limits that the change is based on: refused with 409 if they have changed since. Limits never set have a version, too.",
   );
 
 /** Without any of them: the limits on models for each organization. */
@@ -84,13 +84,13 @@ export const setRateLimitRecordInput = z
 export const rateLimit = z
   .object({
     subject: z.enum(["organization", "key", "model", "key_model"]),
-    org: z.string().nullable().describe("Null: each organization by itself."),
+    org: z.string().nullable().describe("Null means each organization separately."),
     key: z.string().nullable(),
     model: z.string().nullable(),
-    set: limits.describe("By an operator."),
-    own: limits.describe("By the organization itself."),
-    in_force: limits.describe("The lower of the two; where the operator set nothing, the default instead."),
-    running: count.describe("Requests of it that run now."),
+    set: limits.describe("Set by an operator."),
+    own: limits.describe("Set by the organization itself."),
+    in_force: limits.describe("The lower of the two; if the operator set none, the default counts instead."),
+    running: count.describe("The number of its requests running now."),
     version,
   })
   .meta({ id: "RateLimit" });
