@@ -82,7 +82,7 @@ export const createOperator = (on: OperatorPorts) => ({
   invitations: operatorInvitations({ ...on, people: () => on.persons() }),
 });
 
-/** Of one organization, or of all. */
+/** Credits of one organization, or of all. */
 const creditsListed =
   (on: OperatorPorts) =>
   async (asked: z.output<typeof creditsQuery>): Promise<z.output<typeof creditList>> => {

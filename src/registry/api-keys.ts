@@ -148,7 +148,7 @@ export async function keysNamed(
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Of any organization; null if there is none. */
+/** A key of any organization; null if there is none. */
 export const findKey = (on: Reader, keyId: string): Promise<KeyRecord | null> =>
   on.read((nowMs) => find(keyId, nowMs));
 

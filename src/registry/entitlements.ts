@@ -170,7 +170,7 @@ const howItEnded = (
   after: reason === null ? null : { reason },
 });
 
-/** Of any organization; null if there is none. */
+/** An entitlement of any organization; null if there is none. */
 export const findEntitlement = (on: Reader, id: string): Promise<EntitlementRecord | null> =>
   on.read((nowMs) => find(id, nowMs));
 

@@ -43,7 +43,7 @@ export interface KeyRecord extends KeySettings {
   name: string;
   /** The displayable part before the secret. */
   prefix: string;
-  /** Of the whole key; null for a key created before they were stored. */
+  /** The last characters of the whole key; null for a key created before they were stored. */
   lastFour: string | null;
   scope: Tier;
   /** Figures of the current UTC month. */

@@ -50,7 +50,7 @@ export interface RateRecord extends RatePlace {
   inForce: RateLimits;
   /** The number of requests running now. */
   running: number;
-  /** Of both sets of limits (`domain/row-version.ts`). */
+  /** The version of both sets of limits (`domain/row-version.ts`). */
   version: string;
 }
 

@@ -29,7 +29,7 @@ export interface UsageRow {
   charge: NanoUsd;
 }
 
-/** Of any organization; null if there is none. Throws `UnreadableRecord` for a damaged one. */
+/** A request of any organization; null if there is none. Throws `UnreadableRecord` for a damaged one. */
 export const readRequest = (on: Reader, requestId: string): Promise<RequestRecord | null> =>
   on.read(() => findRequest(requestId));
 

@@ -19,7 +19,7 @@ export interface CataloguePorts extends SeenPorts {
   standings(): RouteStanding[];
 }
 
-/** The models that it may see, by name, with what its own recent requests showed of each. */
+/** All models by name: whether the organization may call each, and what its own recent requests showed of it. */
 export async function modelsOf(on: CataloguePorts, organizationId: string): Promise<Model[]> {
   const paid = (await on.ledger.balance(organizationId))?.paidWorkspace === true;
   const entitled = new Set((await activeEntitlements(on.ledger, organizationId)).map(({ model }) => model));

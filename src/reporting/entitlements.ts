@@ -23,7 +23,7 @@ export interface EntitlementPorts {
   listedRoutes(): ListedRoute[];
 }
 
-/** Of an organization, or (null) of all: newest first. */
+/** Entitlements of an organization, or (null) of all: newest first. */
 export async function entitlementRows(
   on: EntitlementPorts,
   organizationId: string | null,
