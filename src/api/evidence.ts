@@ -1,4 +1,4 @@
-// What a charge can be held to: the entries of a request, the requests of an entry, and all that proves a charge.
+// What proves a charge: the entries of a request, the requests of an entry, and all evidence together.
 import { z } from "zod";
 import { evidenceOf } from "../reporting/evidence.ts";
 import { ledgerEntry, requestEntries } from "../reporting/request-entries.ts";
@@ -49,7 +49,7 @@ export const evidenceEndpoints = [
   }),
 ] as const;
 
-/** An operator who is a member of little standing is an operator still. */
+/** An operator who is also a member with a lesser role is still an operator. */
 const maySeeBilling = ({ standing, signedIn }: PersonCaller): boolean =>
   signedIn.person.operator || allowance(standing, "billing.see") !== null;
 
