@@ -1,5 +1,5 @@
-// `channels list|add|remove|test`: where an organization's alerts are sent. A webhook's signing secret is
-// printed once, by `add`.
+// `channels list|add|remove|test`: where an organization's alerts are sent. A webhook's signing secret is printed
+// once, by `add`.
 import type { Command } from "commander";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AlertChannelJson, AlertDeliveryJson } from "../src/api/shapes/alerts.ts";

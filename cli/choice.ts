@@ -1,5 +1,5 @@
-// Option values from a fixed list, checked before any gateway is called: any other value is wrong usage,
-// answered with the nearest match.
+// Option values from a fixed list, checked before any gateway is called: any other value is wrong usage, answered
+// with the nearest match.
 import { InvalidArgumentError } from "commander";
 import { didYouMean } from "../src/domain/near-name.ts";
 

@@ -1,6 +1,5 @@
-// The base class of all our commands: the first line of the help names the required options, and the help
-// ends with an example. A misspelt option is reported before the required option that is missing because of
-// it.
+// The base class of all our commands: the first line of the help names the required options, and the help ends with
+// an example. A misspelt option is reported before the required option that is missing because of it.
 import { Command, Help, type Option, type ParseOptionsResult } from "commander";
 import { didYouMean } from "../src/domain/near-name.ts";
 import { exampleOf } from "./examples.ts";

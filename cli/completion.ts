@@ -1,12 +1,12 @@
-// `completion bash|zsh|fish`: prints a script that completes commands and options, generated from the
-// commands themselves.
+// `completion bash|zsh|fish`: prints a script that completes commands and options, generated from the commands
+// themselves.
 import { Argument, type Command, type Option } from "commander";
 import { oneOf } from "./choice.ts";
 import { notWithJson } from "./report.ts";
 
 /**
- * The commands and options that may follow a command. `path` is "" for the program, "keys create" for a
- * command below it.
+ * The commands and options that may follow a command. `path` is "" for the program, "keys create" for a command below
+ * it.
  */
 interface Place {
   path: string;

@@ -1,5 +1,5 @@
-// The logins of `tollgate login`, one per gateway, in the user's configuration directory. No one else can
-// read the file; it is always replaced as a whole.
+// The logins of `tollgate login`, one per gateway, in the user's configuration directory. No one else can read the
+// file; it is always replaced as a whole.
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";

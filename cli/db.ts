@@ -1,6 +1,6 @@
-// Commands on the store itself: `db migrate` upgrades it to this program's schema; `db backup` copies a live
-// embedded store and `db restore` puts such a copy back; `db move` moves it to PostgreSQL while no gateway
-// runs. They find the store as `serve` does: flags, environment, tollgate.yaml.
+// Commands on the store itself: `db migrate` upgrades it to this program's schema; `db backup` copies a live embedded
+// store and `db restore` puts such a copy back; `db move` moves it to PostgreSQL while no gateway runs. They find the
+// store as `serve` does: flags, environment, tollgate.yaml.
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -181,8 +181,8 @@ async function leaveTrace(dataDir: string, files: readonly string[]): Promise<vo
 }
 
 /**
- * Copies people first, which is quick, and the store right after: any pending audit lines in the people file
- * are then recognized if they have reached the audit log by then.
+ * Copies people first, which is quick, and the store right after: any pending audit lines in the people file are then
+ * recognized if they have reached the audit log by then.
  */
 function backUpBoth({ store, people }: { store: string; people: string }, target: string): void {
   assertNew(target);
@@ -200,10 +200,7 @@ function assertNew(target: string): void {
   if (existsSync(target)) throw new Problem(`${target} exists already.`, "Give a new file's name.");
 }
 
-/**
- * Copies one read snapshot, without blocking traffic. Only the owner can read the file, from its first byte
- * on.
- */
+/** Copies one read snapshot, without blocking traffic. Only the owner can read the file, from its first byte on. */
 function backUp(store: string, target: string): void {
   assertNew(target);
   closeSync(openSync(target, "wx", 0o600));

@@ -1,5 +1,5 @@
-// The two calls of a terminal login (RFC 8628): requests a pair of codes, then polls until someone decides.
-// Retries while the gateway is unreachable: the codes are in its store.
+// The two calls of a terminal login (RFC 8628): requests a pair of codes, then polls until someone decides. Retries
+// while the gateway is unreachable: the codes are in its store.
 import {
   DEVICE_CLIENT,
   DEVICE_CODE_PATH,

@@ -1,11 +1,8 @@
-// Shows people what would change in a file, line by line, with a few lines of context around each change and
-// secret values masked.
+// Shows people what would change in a file, line by line, with a few lines of context around each change and secret
+// values masked.
 
 const AROUND = 2;
-/**
- * A literal value under a name like these. References to the environment or to a file, and numbers, are no
- * secrets.
- */
+/** A literal value under a name like these. References to the environment or to a file, and numbers, are no secrets. */
 const SECRET =
   /^(\s*"[^"]*(?:key|token|secret|password|authorization)[^"]*"\s*:\s*")(?!\{(?:env|file):|printenv \w+"|\d+")[^"]+(".*)$/i;
 

@@ -1,5 +1,4 @@
-// The example at the end of each command's `--help`. `test/cli/help.test.ts` runs each of them with its
-// command.
+// The example at the end of each command's `--help`. `test/cli/help.test.ts` runs each of them with its command.
 import type { Command } from "commander";
 
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -87,10 +86,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   completion: "bash",
 };
 
-/**
- * The command's example, with its name; for a command that only groups others, the example of the first of
- * them.
- */
+/** The command's example, with its name; for a command that only groups others, the example of the first of them. */
 export function exampleOf(command: Command): string {
   const path = pathOf(command);
   const own = EXAMPLES[path];

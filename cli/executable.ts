@@ -1,14 +1,14 @@
-// The entry point of the single executable (`npm run build`). Bun reads its limit of upstream connections
-// before any of our code runs; the default is 256. `./tollgate` sets it for the project; this file sets it by
-// restarting the process.
+// The entry point of the single executable (`npm run build`). Bun reads its limit of upstream connections before any
+// of our code runs; the default is 256. `./tollgate` sets it for the project; this file sets it by restarting the
+// process.
 import { dlopen, ptr } from "bun:ffi";
 
 const LIMIT = "BUN_CONFIG_MAX_HTTP_REQUESTS";
 const LIBRARIES = process.platform === "darwin" ? ["libSystem.B.dylib"] : ["libc.so.6", "libc.so"];
 
 /**
- * Restarts this process with another environment (execve), keeping the process id and the open files. Returns
- * only on failure.
+ * Restarts this process with another environment (execve), keeping the process id and the open files. Returns only on
+ * failure.
  */
 function startOver(env: Record<string, string | undefined>): void {
   const pairs = Object.entries(env).flatMap(([name, value]) =>

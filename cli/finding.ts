@@ -17,8 +17,8 @@ export const note = (check: string, found: string, next: string): Finding => ({
 });
 
 /**
- * A finding that keeps a gateway from starting, in the words of its start: the problem, and after a semicolon
- * the remedy.
+ * A finding that keeps a gateway from starting, in the words of its start: the problem, and after a semicolon the
+ * remedy.
  */
 export function refused(check: string, words: string, way?: string): Finding {
   const [found = words, ...rest] = words.split("; ");

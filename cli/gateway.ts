@@ -1,6 +1,6 @@
-// The client of a running gateway's operator API. It finds the gateway by flags, the environment, the file
-// that the gateway writes at start (interfaces.md §2), or a login. Answers are kept as the exact text, so
-// that `--json` can pass them on.
+// The client of a running gateway's operator API. It finds the gateway by flags, the environment, the file that the
+// gateway writes at start (interfaces.md §2), or a login. Answers are kept as the exact text, so that `--json` can
+// pass them on.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AdminTarget, Answer as Answered, Input } from "../src/api/client.ts";
@@ -48,9 +48,9 @@ const LONG: ReadonlySet<string> = new Set(["GET /admin/v1/ledger/audit"]);
 const LONG_MS = 60 * 60_000;
 
 /**
- * The gateway's address and the key to use, from flags, the environment, operator.json or the stored login,
- * in this order. A gateway named without a key gets the key that operator.json or the login has for it.
- * Throws `Problem` if none of them names one.
+ * The gateway's address and the key to use, from flags, the environment, operator.json or the stored login, in this
+ * order. A gateway named without a key gets the key that operator.json or the login has for it. Throws `Problem` if
+ * none of them names one.
  */
 export async function findDoor(options: DoorOptions): Promise<Door> {
   const url = (options.url ?? process.env["TOLLGATE_URL"]) || undefined;
@@ -166,8 +166,8 @@ async function send(url: string, { token, ...init }: RequestInit & { token: stri
 }
 
 /**
- * Excludes loopback from the proxy: Bun's fetch uses HTTP_PROXY for loopback too, and would send the
- * management key to the proxy.
+ * Excludes loopback from the proxy: Bun's fetch uses HTTP_PROXY for loopback too, and would send the management key
+ * to the proxy.
  */
 export function passByProxy(url: URL): void {
   if (!isLoopback(url)) return;

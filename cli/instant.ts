@@ -11,8 +11,8 @@ export function spanMs(text: string): number | null {
 }
 
 /**
- * Turns a span into the instant that long after `nowMs`. Anything else is returned unchanged, for the gateway
- * to read or refuse.
+ * Turns a span into the instant that long after `nowMs`. Anything else is returned unchanged, for the gateway to read
+ * or refuse.
  */
 export function instantOf(text: string, nowMs: number): string {
   const ms = spanMs(text);

@@ -1,5 +1,5 @@
-// `keys create`, `keys list`, `keys update`, `keys pause`, `keys resume`, `keys replace`, `keys revoke`,
-// `keys rename`, `keys limit`. `create` and `replace` print the secret once.
+// `keys create`, `keys list`, `keys update`, `keys pause`, `keys resume`, `keys replace`, `keys revoke`, `keys
+// rename`, `keys limit`. `create` and `replace` print the secret once.
 import { type Command, InvalidArgumentError } from "commander";
 import type { KeyJson } from "../src/api/shapes/keys.ts";
 import { counted } from "../src/domain/counted.ts";

@@ -1,5 +1,5 @@
-// Checks the models that a new key is to use: a name that no release serves is more often a typo than
-// intended. The gateway accepts any name, because the list opens nothing
+// Checks the models that a new key is to use: a name that no release serves is more often a typo than intended. The
+// gateway accepts any name, because the list opens nothing
 // (docs/decisions/0077-an-entitlement-names-what-there-is.md), so the user is only told.
 import { didYouMean } from "../src/domain/near-name.ts";
 import type { Gateway } from "./gateway.ts";

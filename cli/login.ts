@@ -1,5 +1,5 @@
-// `login` gets a management key for the user of this terminal, approved in the browser by an operator (RFC
-// 8628), and stores it in the configuration directory; `logout` ends it.
+// `login` gets a management key for the user of this terminal, approved in the browser by an operator (RFC 8628), and
+// stores it in the configuration directory; `logout` ends it.
 import { hostname } from "node:os";
 import type { Command } from "commander";
 import { VERSION } from "../src/domain/program.ts";

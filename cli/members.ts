@@ -1,5 +1,4 @@
-// `members list|role|remove`: the members of an organization and their roles. `invitations.ts` invites new
-// ones.
+// `members list|role|remove`: the members of an organization and their roles. `invitations.ts` invites new ones.
 import type { Command } from "commander";
 import type { MemberJson } from "../src/api/shapes/people.ts";
 import { OWN_NAME } from "../src/domain/own-name.ts";

@@ -1,5 +1,5 @@
-// `models import|diff`: prices that providers publish, read from a table (docs/design/providers.md §5).
-// `import` works without a gateway and writes unsigned manifests; nothing here changes what is served.
+// `models import|diff`: prices that providers publish, read from a table (docs/design/providers.md §5). `import`
+// works without a gateway and writes unsigned manifests; nothing here changes what is served.
 import type { Command } from "commander";
 import type { ModelUseJson } from "../src/api/shapes/records.ts";
 import type { Decimal } from "../src/releases/catalogue/decimal.ts";

@@ -1,5 +1,5 @@
-// All commands with their options, each noun in its own file (interfaces.md §2). Only the commands that run
-// without a gateway load rooms of the gateway.
+// All commands with their options, each noun in its own file (interfaces.md §2). Only the commands that run without a
+// gateway load rooms of the gateway.
 import type { Command } from "commander";
 import { VERSION } from "../src/domain/program.ts";
 import { asCalledHere } from "../src/domain/own-name.ts";

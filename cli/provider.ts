@@ -1,5 +1,5 @@
-// `provider test NAME` tries a configured provider, with three small paid calls if a model is named. It first
-// says what they can cost, and says what to do about each failure. No secret is printed.
+// `provider test NAME` tries a configured provider, with three small paid calls if a model is named. It first says
+// what they can cost, and says what to do about each failure. No secret is printed.
 import type { Command } from "commander";
 import type { ProviderConfig } from "../src/config/config.ts";
 import type { Failure } from "../src/providers/failure.ts";

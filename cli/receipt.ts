@@ -50,8 +50,8 @@ export function addReceipt(program: Command): void {
 }
 
 /**
- * The content of the file: the JWS itself, or the gateway's answer, which repeats the signed content for
- * people beside its `jws`.
+ * The content of the file: the JWS itself, or the gateway's answer, which repeats the signed content for people
+ * beside its `jws`.
  */
 interface Content {
   jws: string;
@@ -67,10 +67,7 @@ function contentOf(text: string, file: string): Content {
   throw noReceipt(file);
 }
 
-/**
- * Parses as strictly as the gateway does: with a duplicate key, people would see one value and a program the
- * other.
- */
+/** Parses as strictly as the gateway does: with a duplicate key, people would see one value and a program the other. */
 function answerOf(text: string, file: string): unknown {
   try {
     return parseJson(new TextEncoder().encode(text));

@@ -1,5 +1,4 @@
-// `release keygen|sign|verify` work on files, without a gateway; `release publish|list` call one
-// (interfaces.md §4).
+// `release keygen|sign|verify` work on files, without a gateway; `release publish|list` call one (interfaces.md §4).
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";

@@ -1,5 +1,5 @@
-// How commands print: with `--json` exactly one JSON document on stdout, otherwise text for people;
-// everything else goes to stderr. Exit codes: 0 done, 1 refused or failed (interfaces.md §2).
+// How commands print: with `--json` exactly one JSON document on stdout, otherwise text for people; everything else
+// goes to stderr. Exit codes: 0 done, 1 refused or failed (interfaces.md §2).
 import type { Command } from "commander";
 import { asCalledHere } from "../src/domain/own-name.ts";
 import { type DoorOptions, findDoor, type Gateway, openGateway } from "./gateway.ts";

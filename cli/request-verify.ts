@@ -1,5 +1,5 @@
-// `request verify` runs the checks of the dashboard's "Verify this charge" on this machine, with the user's
-// own copy of the keys if given, so that nothing about a charge rests on the gateway's word.
+// `request verify` runs the checks of the dashboard's "Verify this charge" on this machine, with the user's own copy
+// of the keys if given, so that nothing about a charge rests on the gateway's word.
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { EvidenceJson } from "../src/api/shapes/evidence.ts";

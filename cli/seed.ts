@@ -1,5 +1,5 @@
-// `seed` fills a new store with organizations that have a history, for designing, trying out or measuring on
-// a full gateway.
+// `seed` fills a new store with organizations that have a history, for designing, trying out or measuring on a full
+// gateway.
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { counted } from "../src/domain/counted.ts";

@@ -73,8 +73,8 @@ function configured<Config>(load: () => Config): Config {
 }
 
 /**
- * Lets signals end the process while the program is loading; returns a function that hands the signals over
- * to what was loaded.
+ * Lets signals end the process while the program is loading; returns a function that hands the signals over to what
+ * was loaded.
  */
 function endOnSignals(): () => void {
   const end = (): never => process.exit(0);

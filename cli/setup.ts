@@ -1,5 +1,5 @@
-// `setup opencode|codex|claude-code`: points a coding agent at the gateway. It shows the change first, writes
-// nothing without a yes, and keeps a copy of the old file beside the new one.
+// `setup opencode|codex|claude-code`: points a coding agent at the gateway. It shows the change first, writes nothing
+// without a yes, and keeps a copy of the old file beside the new one.
 import {
   copyFileSync,
   constants,

@@ -1,5 +1,5 @@
-// Prints records for people: aligned columns, or one field per line. Colour only on a terminal, and never
-// with NO_COLOR.
+// Prints records for people: aligned columns, or one field per line. Colour only on a terminal, and never with
+// NO_COLOR.
 
 type Cell = string | number | boolean | null | undefined;
 
@@ -19,9 +19,9 @@ export function plain(cell: Cell): string {
 const lineWidth = (): number => (process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY);
 
 /**
- * A table of rows; `columns` maps each heading to its cell. Figures are right-aligned, amounts by their
- * decimal points. If the table is too wide for the terminal, times are cut to the minute and words are
- * wrapped; ids and figures stay whole. If that is not enough, each row becomes a record.
+ * A table of rows; `columns` maps each heading to its cell. Figures are right-aligned, amounts by their decimal
+ * points. If the table is too wide for the terminal, times are cut to the minute and words are wrapped; ids and
+ * figures stay whole. If that is not enough, each row becomes a record.
  */
 export function table<Row>(
   rows: readonly Row[],

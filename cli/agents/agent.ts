@@ -30,8 +30,8 @@ export interface Agent {
   /** True if the configuration names a single default model. */
   oneModel: boolean;
   /**
-   * The file with the gateway added; null if rewriting it would lose something. Throws `Problem` if the
-   * result could not work.
+   * The file with the gateway added; null if rewriting it would lose something. Throws `Problem` if the result could
+   * not work.
    */
   merged(before: string, wanted: Wanted): string | null;
   /** What the user pastes, and where, if the file cannot be merged. */

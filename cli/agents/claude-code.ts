@@ -1,7 +1,6 @@
-// Writes this gateway into a settings file of Claude Code (https://code.claude.com/docs/en/settings): a
-// separate file, which `claude --settings` layers over the others, or settings.json itself if `--file` says
-// so. The key is never written: the settings name a helper that prints the environment variable that holds
-// it.
+// Writes this gateway into a settings file of Claude Code (https://code.claude.com/docs/en/settings): a separate
+// file, which `claude --settings` layers over the others, or settings.json itself if `--file` says so. The key is
+// never written: the settings name a helper that prints the environment variable that holds it.
 import { join } from "node:path";
 import { Problem } from "../problem.ts";
 import { type Agent, homeFolder, type Wanted } from "./agent.ts";

@@ -1,6 +1,6 @@
-// Writes this gateway as a profile of Codex (https://developers.openai.com/codex/config-advanced): a separate
-// file beside config.toml, which is not changed. The key is never written: the profile names the environment
-// variable that holds it.
+// Writes this gateway as a profile of Codex (https://developers.openai.com/codex/config-advanced): a separate file
+// beside config.toml, which is not changed. The key is never written: the profile names the environment variable that
+// holds it.
 import { join } from "node:path";
 import { type Agent, homeFolder, type Wanted } from "./agent.ts";
 

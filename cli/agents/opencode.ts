@@ -1,6 +1,5 @@
-// The entry for this gateway in opencode's configuration (https://opencode.ai/docs/providers), and how it
-// merges with what is already there. The key is never written: the entry names the environment variable that
-// holds it.
+// The entry for this gateway in opencode's configuration (https://opencode.ai/docs/providers), and how it merges with
+// what is already there. The key is never written: the entry names the environment variable that holds it.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Agent, configFolder, type ListedModel, type Wanted } from "./agent.ts";
@@ -8,10 +7,7 @@ import { indentOf, type Members, membersOf, print, read } from "./plain-json.ts"
 
 const PROVIDER = "tollgate";
 const SCHEMA = "https://opencode.ai/config.json";
-/**
- * The packages that can talk to this gateway: chat completions by default, and the alternatives a user may
- * choose.
- */
+/** The packages that can talk to this gateway: chat completions by default, and the alternatives a user may choose. */
 const PACKAGES: readonly unknown[] = ["@ai-sdk/openai-compatible", "@ai-sdk/openai", "@ai-sdk/anthropic"];
 
 export const opencode: Agent = {
@@ -36,9 +32,9 @@ function file(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * The file with the entry added; everything else stays. Returns null for anything but plain JSON (comments,
- * trailing commas, duplicate keys) and for members of a type that opencode does not know: rewriting those
- * would lose something.
+ * The file with the entry added; everything else stays. Returns null for anything but plain JSON (comments, trailing
+ * commas, duplicate keys) and for members of a type that opencode does not know: rewriting those would lose
+ * something.
  */
 function merged(text: string, wanted: Wanted): string | null {
   if (text.trim() === "") return print({ $schema: SCHEMA, provider: { [PROVIDER]: entryOver({}, wanted) } });
