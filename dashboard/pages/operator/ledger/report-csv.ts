@@ -1,4 +1,4 @@
-// The report on the screen as a file: a line per invariant, then one per violation. Nothing of it is kept on the server.
+// The report on the screen as a file: a line per invariant, then one per violation. The server stores none of it.
 import type { Answer } from "../../../api/routes.ts";
 import { cell } from "../../../../src/domain/csv.ts";
 
