@@ -1,4 +1,5 @@
-// POST /v1/responses when the provider or the gateway fails: whatever comes of it is whole for a strict client, and the ledger is sound.
+// POST /v1/responses when the provider or the gateway fails: the result is complete for a strict client, and the
+// ledger is sound.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { DIALECTS } from "../../src/providers/openai/dialects.ts";
 import type { Behaviour } from "../../src/providers/simulator/behaviour.ts";
@@ -64,7 +65,7 @@ const FAULTS: Record<string, Behaviour> = {
 };
 
 test.each(Object.entries(FAULTS))(
-  "%s leaves an answer that is whole, and nothing held",
+  "%s leaves a complete answer, and nothing held",
   async (_, behaviour) => {
     for (const model of MODELS)
       for (const stream of [true, false]) {
