@@ -1,5 +1,5 @@
-// What is typed wrongly is said before anything is asked: exit code 2, one JSON document with `--json`, and nothing has been
-// changed. What the gateway refuses is 1, with the next step to take.
+// Wrong arguments are reported before any call: exit code 2, one JSON document with `--json`, and nothing has been
+// changed. A refusal by the gateway is 1, with the next step to take.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Customer, hello, startGateway, type TestGateway } from "../support/gateway.ts";
 import { PROGRAM, type Ran, runToEnd } from "../support/program.ts";

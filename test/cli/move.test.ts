@@ -190,7 +190,7 @@ describe("the embedded store", () => {
   });
 });
 
-test("people move with the store: a session goes on where the ledger is now", async () => {
+test("people move with the store: a session continues where the ledger is now", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "tollgate-people-"));
   const target = await (await testPostgres()).database();
   const { url } = target;
