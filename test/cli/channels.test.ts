@@ -1,4 +1,5 @@
-// `channels test` says what came of it: it waits for the first try, and ends with 0 only where the receiver took it.
+// `channels test` reports the outcome: it waits for the first attempt, and exits with 0 only if the receiver accepted
+// it.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
 import { PROGRAM, type Ran, runToEnd } from "../support/program.ts";
@@ -26,7 +27,7 @@ async function channel(url: string): Promise<string> {
   return (JSON.parse(out) as { id: string }).id;
 }
 
-test("what arrives is told as delivered, exit code 0", async () => {
+test("a message that arrives is reported as delivered, exit code 0", async () => {
   const id = await channel(`http://127.0.0.1:${receiver.port}/hook`);
   const { code, out } = await run("channels", "test", id);
   expect([code, out]).toEqual([0, expect.stringMatching(new RegExp(`${id} +test +delivered +1 `))]);
@@ -34,7 +35,7 @@ test("what arrives is told as delivered, exit code 0", async () => {
   expect(JSON.parse(asJson.out)).toMatchObject({ channel: id, state: "delivered", status: 204 });
 }, 30_000);
 
-test("what is refused, or meets nobody, is told with why after its first try, exit code 1", async () => {
+test("a message that is refused or meets nobody is reported with the reason after its first attempt, exit code 1", async () => {
   status = 500;
   const refused = await run("channels", "test", await channel(`http://127.0.0.1:${receiver.port}/hook`));
   expect([refused.code, refused.out]).toEqual([1, expect.stringMatching(/waiting +1 .*It answered 500\./)]);

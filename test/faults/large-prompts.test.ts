@@ -1,5 +1,5 @@
-// Memory for prompts: a large body is in memory until its request is settled, so it has room of its own until then, whatever its
-// provider makes of it; whoever takes too much of it is told to come back, and others are served.
+// Memory for prompts: a large body is in memory until its request is settled, so it occupies its share until then,
+// whatever its provider does; an organization that takes too much is told to come back, and others are served.
 import { expect, test } from "bun:test";
 import type { ErrorJson } from "../support/events.ts";
 import { type Customer, startGateway, type TestGateway } from "../support/gateway.ts";
@@ -7,7 +7,7 @@ import { MODELS, VECTORS } from "../support/models.ts";
 import { waitFor } from "../support/wait.ts";
 
 const BODY_BYTES = 128 * 1024;
-/** Two of them are a quarter of the room. */
+/** Two of them are a quarter of the total. */
 const LARGE = {
   model: "uncounted-1",
   max_tokens: 10,
@@ -50,7 +50,7 @@ test("large bodies of requests that run are bounded: 429 for whoever has too man
   });
 }, 60_000);
 
-test("what is refused, asked as a quote, or repeated gives its room back", async () => {
+test("a refused request, a quote and a replay release their memory", async () => {
   await within(async (gateway) => {
     const [rich, poor] = [await gateway.customer({ usd: "100" }), await gateway.customer({ usd: "0.01" })];
     const key = { "idempotency-key": "large-prompt-1" };
@@ -68,7 +68,7 @@ test("what is refused, asked as a quote, or repeated gives its room back", async
   });
 }, 60_000);
 
-/** Some 50 KB of text in 1,500 messages: 170 KB of memory in thirds, of 256 that an organization has. */
+/** About 50 KB of text in 1,500 messages: 170 KB of memory in thirds, of 256 that an organization has. */
 const MANY = {
   model: "uncounted-1",
   max_tokens: 10,
@@ -93,7 +93,7 @@ test("a body of many small values has room by what it becomes, not by its text",
   });
 }, 60_000);
 
-test("one that becomes more than an organization's room is served alone", async () => {
+test("one that becomes larger than an organization's share is served alone", async () => {
   await within(async (gateway) => {
     const one = await gateway.customer({ usd: "100" });
     const messages = Array.from({ length: 2_600 }, (_, n) => MANY.messages[n % 2]); // 290 KB of 256
