@@ -200,14 +200,11 @@ test.each<[model: string, max: number, said: object, named: string | null]>([
   ["on-nova", AMPLE, { reasoning_effort: "high" }, "reasoning_effort"],
   ["on-gemini", AMPLE, { reasoning_effort: "high" }, null],
   ["on-openai", TIGHT, { reasoning_effort: "high" }, null],
-])(
-  "requested thinking without room is named: %s, at most %d, %o",
-  async (model, max, said, named) => {
-    const response = await post("/v1/chat/completions", { model, messages: SAID, max_tokens: max, ...said });
-    await response.text();
-    expect([response.status, response.headers.get("x-gw-ignored-parameters")]).toEqual([200, named]);
-  },
-);
+])("requested thinking without room is named: %s, at most %d, %o", async (model, max, said, named) => {
+  const response = await post("/v1/chat/completions", { model, messages: SAID, max_tokens: max, ...said });
+  await response.text();
+  expect([response.status, response.headers.get("x-gw-ignored-parameters")]).toEqual([200, named]);
+});
 
 test("a forced tool leaves no thinking budget, and the effort beside it is named", async () => {
   const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];

@@ -294,14 +294,17 @@ test.each([
   ["GET", "/resp_1/input_items", "response_not_found"],
   ["POST", "/resp_1", "response_not_found"],
   ["POST", "/compact", "unknown_url"],
-])("%s %s: there is no such operation, and the answer says what to do instead", async (method, path, code) => {
-  const init = { method, headers: { authorization: `Bearer ${customer.secret}` } };
-  const response = await fetch(`${gateway.url}/v1/responses${path}`, init);
-  const { error } = (await response.json()) as ErrorJson;
-  expect([response.status, error.code]).toEqual([404, code]);
-  expect(error.message).toContain(code === "unknown_url" ? "/v1/responses" : "'resp_1'");
-  expect(error.message).toContain("`input` items");
-});
+])(
+  "%s %s: there is no such operation, and the answer says what to do instead",
+  async (method, path, code) => {
+    const init = { method, headers: { authorization: `Bearer ${customer.secret}` } };
+    const response = await fetch(`${gateway.url}/v1/responses${path}`, init);
+    const { error } = (await response.json()) as ErrorJson;
+    expect([response.status, error.code]).toEqual([404, code]);
+    expect(error.message).toContain(code === "unknown_url" ? "/v1/responses" : "'resp_1'");
+    expect(error.message).toContain("`input` items");
+  },
+);
 
 test("its quote and its id work on the free endpoints", async () => {
   const { id, gateway: receipt } = await answered(ASKED);

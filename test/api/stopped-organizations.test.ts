@@ -184,18 +184,21 @@ describe.each(STORES)("on %s", (store) => {
       "I5",
       "version = version - 1",
     ],
-  ])("%s is found, and service resumes by itself once it is repaired", async (_, damage, invariant, mended) => {
-    const victim = await gateway.customer({ usd: "20" });
-    expect(await status(victim)).toBe(200);
-    await gateway.tamper(damage, victim.organizationId);
-    await look(); // no call meets the damage
-    expect(await status(victim)).toBe(503);
-    const [stop] = await stops();
-    expect(stop?.violations.some((one) => one.invariant.startsWith(`${invariant} `))).toBe(true);
-    await gateway.tamper(`UPDATE org_balance SET ${mended} WHERE org_id = ?1`, victim.organizationId);
-    await untilServed(victim);
-    expect([await stops(), await status(other)]).toEqual([[], 200]);
-  });
+  ])(
+    "%s is found, and service resumes by itself once it is repaired",
+    async (_, damage, invariant, mended) => {
+      const victim = await gateway.customer({ usd: "20" });
+      expect(await status(victim)).toBe(200);
+      await gateway.tamper(damage, victim.organizationId);
+      await look(); // no call meets the damage
+      expect(await status(victim)).toBe(503);
+      const [stop] = await stops();
+      expect(stop?.violations.some((one) => one.invariant.startsWith(`${invariant} `))).toBe(true);
+      await gateway.tamper(`UPDATE org_balance SET ${mended} WHERE org_id = ?1`, victim.organizationId);
+      await untilServed(victim);
+      expect([await stops(), await status(other)]).toEqual([[], 200]);
+    },
+  );
 
   test("a changed old entry is found by the full verification only; the charge of a single request stops nobody", async () => {
     const victim = await gateway.customer({ usd: "20" });

@@ -74,12 +74,15 @@ test.each(Object.keys(SURFACES) as Surface[])(
   },
 );
 
-test.each(Object.keys(SURFACES) as Surface[])("%s: sent unchanged to a provider that accepts it", async (path) => {
-  for (const model of ["on-openai", "on-gemini", "on-nova"])
-    expect(await ask(path, model, ["\n"])).toMatchObject({ status: 200, ignored: null });
-  for (const model of ["on-claude", "on-aws"])
-    expect(await ask(path, model, ["\nEND"])).toMatchObject({ status: 200, ignored: null });
-});
+test.each(Object.keys(SURFACES) as Surface[])(
+  "%s: sent unchanged to a provider that accepts it",
+  async (path) => {
+    for (const model of ["on-openai", "on-gemini", "on-nova"])
+      expect(await ask(path, model, ["\n"])).toMatchObject({ status: 200, ignored: null });
+    for (const model of ["on-claude", "on-aws"])
+      expect(await ask(path, model, ["\nEND"])).toMatchObject({ status: 200, ignored: null });
+  },
+);
 
 test("a model with another route is served by the one that accepts it", async () => {
   for (const path of Object.keys(SURFACES) as Surface[]) {

@@ -352,15 +352,18 @@ const ODD: [string, string[], MessageEvent["type"][]][] = [
   ],
 ];
 
-test.each(ODD)("a provider that %s is reported to clients in a form they can read", async (_, events, end) => {
-  says = events.join("").replaceAll(`,"unknown":{"b":1,"a":2}`, "");
-  const response = await ask({ ...MESSAGE, stream: true });
-  const read = eventsOfMessage(await response.text()).map(({ data }) => data);
-  expect(read.slice(-end.length).map(({ type }) => type)).toEqual(end);
-  expect(read.filter(({ type }) => type === "message_start")).toHaveLength(1);
-  if (end.at(-1) === "message_stop")
-    expect(finalMessage(read).content).toEqual([{ type: "text", text: "Hi" }]);
-});
+test.each(ODD)(
+  "a provider that %s is reported to clients in a form they can read",
+  async (_, events, end) => {
+    says = events.join("").replaceAll(`,"unknown":{"b":1,"a":2}`, "");
+    const response = await ask({ ...MESSAGE, stream: true });
+    const read = eventsOfMessage(await response.text()).map(({ data }) => data);
+    expect(read.slice(-end.length).map(({ type }) => type)).toEqual(end);
+    expect(read.filter(({ type }) => type === "message_start")).toHaveLength(1);
+    if (end.at(-1) === "message_stop")
+      expect(finalMessage(read).content).toEqual([{ type: "text", text: "Hi" }]);
+  },
+);
 
 test("an event whose name contains a line end is left out", async () => {
   const forged = `data: ${JSON.stringify({ type: "x\n\ndata: {}\n\nevent: message_stop" })}\n\n`;
