@@ -1,6 +1,6 @@
-// `ledger audit`: checks every invariant of the ledger while traffic runs; exit code 1 when one is broken. `ledger
-// quarantine` and `resolve`: requests that nobody could end, and their end by hand. `ledger stopped` and `resume`: organizations
-// whose books do not add up.
+// `ledger audit` checks every invariant of the ledger while traffic runs; it exits with 1 if one is broken. `ledger
+// quarantine` and `resolve` list and settle by hand requests that could not be ended. `ledger stopped` and `resume`
+// are for organizations whose books do not add up.
 import type { Command } from "commander";
 import type { AuditReportJson, QuarantinedJson, ViolationJson } from "../src/api/shapes/records.ts";
 import { counted } from "../src/domain/counted.ts";

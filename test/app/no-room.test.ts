@@ -1,5 +1,5 @@
-// People while what they are kept in takes no writes: whoever signs in is told to come back, as who calls a model is, and can
-// when there is room again. On a disk of its own that is really full, and on a database that was made read-only.
+// People while their store takes no writes: a sign-in is told to come back, like a model call, and works when there
+// is room again. On a separate disk that is really full, and on a database that was made read-only.
 import { afterAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const signIn = async (gateway: TestGateway): Promise<[number, unknown]> => {
   return [status, json.error?.code];
 };
 
-/** A person signs in until it fails: what was written before may leave a little room. */
+/** Signs in until it fails: earlier writes may leave a little room. */
 async function refusal(gateway: TestGateway): Promise<[number, unknown]> {
   for (let tries = 0; tries < 500; tries += 1) {
     const answer = await signIn(gateway);
@@ -49,7 +49,7 @@ test.skipIf(!disk.isMounted)("a full disk", async () => {
     expect(await signIn(gateway)).toEqual([200, undefined]);
     fillDisk(hog);
   } finally {
-    await gateway.stop(); // in order, on a full disk, too
+    await gateway.stop(); // orderly, even on a full disk
   }
 });
 
@@ -79,7 +79,7 @@ test("a database that was made read-only", async () => {
     expect(await refusal(gateway)).toEqual([503, "overloaded"]);
     await readOnly("off");
     let answer = await signIn(gateway);
-    while (answer[0] === 503) answer = await signIn(gateway); // connections of before end one by one
+    while (answer[0] === 503) answer = await signIn(gateway); // earlier connections end one by one
     expect(answer).toEqual([200, undefined]);
   } finally {
     await admin.end();

@@ -1,5 +1,5 @@
-// The audit of the ledger as an operator reads it: what each invariant took, whose books are wrong with both numbers and
-// the way there, which holds are past their deadline, and all of it as a file.
+// The audit of the ledger as an operator sees it: the time of each invariant, whose books are wrong with both figures
+// and links, which holds are past their deadline, and the report as a file.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { path } from "../../dashboard/path-builder.ts";
@@ -33,7 +33,7 @@ async function run(): Promise<void> {
   await root.page.getByRole("button", { name: words.again }).waitFor();
 }
 
-test("a hold past its deadline is named with its organization, its request and its amount", async () => {
+test("a hold past its deadline is listed with its organization, its request and its amount", async () => {
   const { gateway } = dashboard;
   gateway.simulator.behave({ behaviour: { hang: true } });
   const leaving = new AbortController();
@@ -58,7 +58,7 @@ test("a hold past its deadline is named with its organization, its request and i
   await waitFor(async () => (await running()) === 0, "its end");
 });
 
-test("each invariant says what it took", async () => {
+test("each invariant shows the time it took", async () => {
   await run();
   const rows = await rowsOf(root, words.invariants).allInnerTexts();
   expect(rows.length).toBeGreaterThan(10);
@@ -68,7 +68,7 @@ test("each invariant says what it took", async () => {
   expect(Object.values(took_ms).reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(ms + 1);
 });
 
-test("books that are wrong: both numbers, whose they are, the way there, and the file", async () => {
+test("wrong books: both figures, the organization, links to it, and the file", async () => {
   const { gateway } = dashboard;
   await gateway.tamper("UPDATE org_balance SET spent = spent + 1 WHERE org_id = ?1", customer.organizationId);
   await run();

@@ -1,5 +1,5 @@
-// Channels of alerts at the command line. `channels test` says what came of it: it waits for the first try, and ends with 0 only
-// where the receiver took it.
+// Alert channels on the command line. `channels test` reports the outcome: it waits for the first attempt, and exits with 0 only if
+// the receiver accepted it.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { startReceiver } from "../alerts/receiver.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";

@@ -241,7 +241,7 @@ test("a store moves whose entries do not join, once an operator has accepted the
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-test("people move with the store: a session goes on where the ledger is now", async () => {
+test("people move with the store: a session continues where the ledger is now", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "tollgate-people-"));
   const target = await (await testPostgres()).database();
   const { url } = target;

@@ -1,5 +1,5 @@
-// `db rotate-key` where there is more than one place: several gateways on one database, one that slept, a backup of before, a
-// disk that fills in the middle.
+// `db rotate-key` with more than one place: several gateways on one database, one that was paused, an older backup, a
+// disk that fills up in the middle.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
@@ -48,7 +48,7 @@ describe("several gateways on one database", () => {
   }, PATIENCE_MS);
 
   test(
-    "one that slept while the key was changed serves nothing when it wakes, and ends with the reason",
+    "one that was paused while the key changed serves nothing when it wakes, and ends with the reason",
     async () => {
       await slept.kill("SIGSTOP");
       await other.kill("SIGTERM");
@@ -96,7 +96,7 @@ describe("several gateways on one database", () => {
   );
 });
 
-describe("a backup of before", () => {
+describe("an older backup", () => {
   let gateway: ProcessGateway;
   beforeAll(async () => {
     gateway = await ProcessGateway.start();
@@ -104,7 +104,7 @@ describe("a backup of before", () => {
   afterAll(() => gateway.stop(), PATIENCE_MS);
 
   test(
-    "is restored with the key that it was made with, which is changed again",
+    "is restored with the key that it was made with, which is then changed again",
     async () => {
       const { secret } = await gateway.customer();
       const answer = await keyed(gateway, secret);
@@ -142,7 +142,7 @@ afterAll(() => disk.release());
 
 // Needs the right to mount a small disk.
 test.skipIf(!disk.isMounted)(
-  "a disk that fills in the middle: nothing was changed, and with room the same command does it",
+  "a disk that fills up in the middle: nothing was changed, and with room the same command succeeds",
   async () => {
     const gateway = await ProcessGateway.start();
     try {

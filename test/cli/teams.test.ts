@@ -1,5 +1,5 @@
-// Members, invitations, alert rules and credits at the command line, against a running gateway: what is printed for people, the one
-// document of `--json`, pages, CSV, and what to do next where something is refused.
+// Members, invitations, alert rules and credits on the command line, against a running gateway: the text for people, the
+// one document of `--json`, pages, CSV, and the next step after a refusal.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -39,14 +39,14 @@ async function said(...args: string[]): Promise<string> {
 }
 const json = async (...args: string[]) => JSON.parse(await said(...args, "--json"));
 
-test("invitations come in pages, newest first, each once; one behind a thousand others is sent again", async () => {
+test("invitations come in pages, newest first, each once; one behind a thousand others is resent", async () => {
   const lab = (await root.app("POST /operator/organizations", {}, { name: "Lab" })).id;
   const people = new Database(join(gateway.dataDir, PEOPLE_FILE));
   const insert = people.prepare(
     `INSERT INTO invitation (id, digest, "organizationId", email, role, "invitedBy", "createdAt", "expiresAt", state)
      VALUES (?1, ?1, ?2, ?1 || '@example.com', 'viewer', 'usr_1', ?3, 1, 'open')`,
   );
-  // Of three within a millisecond, over days: none is open any more.
+  // Three within a millisecond, over days: none is open any more.
   people.transaction(() => {
     for (let n = 0; n < 1050; n += 1)
       insert.run(`inv_${String(n).padStart(4, "0")}`, lab, Math.floor(n / 3) + 1);
@@ -70,7 +70,7 @@ test("invitations come in pages, newest first, each once; one behind a thousand 
   );
 });
 
-test("somebody is invited, invited again, comes, gets another role by address and is removed", async () => {
+test("a person is invited, invited again, joins, gets another role by address and is removed", async () => {
   const at = ["--org", org];
   const sent = await said("invitations", "send", "bea@example.com", ...at, "--role", "viewer");
   expect(sent).toContain("invites bea@example.com as viewer, until ");
@@ -106,7 +106,7 @@ test("an invitation is withdrawn", async () => {
   );
 });
 
-test("what is refused says what to do next", async () => {
+test("a refusal says what to do next", async () => {
   const refused = async (...args: string[]) => {
     const ran = await run(...args);
     expect([ran.code, ran.out]).toEqual([1, ""]);
@@ -125,7 +125,7 @@ test("what is refused says what to do next", async () => {
     "./tollgate invitations list --org ORG",
   );
   const king = await run("invitations", "send", "x@example.com", "--org", org, "--role", "king");
-  expect([king.code, king.err]).toEqual([2, expect.stringContaining("--role")]); // known to be none without asking
+  expect([king.code, king.err]).toEqual([2, expect.stringContaining("--role")]); // known to be wrong without a call
   expect(await refused("members", "list", "--org", "org_nobody")).toContain("./tollgate org list");
   expect(await refused("alerts", "remove", "alr_x", "--org", org)).toContain(
     "./tollgate alerts list --org ORG",
@@ -133,7 +133,7 @@ test("what is refused says what to do next", async () => {
   expect(await refused("alerts", "add", "--org", org, "--kind", "balance_below")).toContain("Correct --usd");
 });
 
-test("an organization is named by its name; of several of one name, each is told with its id and nothing is done", async () => {
+test("an organization is named by its name; if several share it, all are listed with their ids and nothing is done", async () => {
   await root.app("POST /operator/organizations", {}, { name: "Basalt Labs" });
   const list = async () => (await json("members", "list", "--org", "basalt labs")).data;
   expect(await list()).toEqual([]);
@@ -168,7 +168,7 @@ test("a rule is added with a channel, changed in part, and removed", async () =>
   expect(await said("alerts", "remove", id, ...at)).toBe(`${id} is removed.\n`);
 });
 
-test("credits that came are listed page by page, as JSON and as CSV to the end", async () => {
+test("received credits are listed page by page, and as JSON and CSV to the end", async () => {
   const other = (await root.app("POST /operator/organizations", {}, { name: "=HYPERLINK" })).id;
   for (let n = 1; n <= 3; n++)
     await said(

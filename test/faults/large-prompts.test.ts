@@ -1,5 +1,5 @@
-// Memory for prompts: a large body is in memory until its request is settled, so it has room of its own until then, whatever its
-// provider makes of it; whoever takes too much of it is told to come back, and others are served.
+// Memory for prompts: a large body is in memory until its request is settled, so it occupies its share until then,
+// whatever its provider does; an organization that takes too much is told to come back, and others are served.
 import { expect, test } from "bun:test";
 import { SMALL_BODY_BYTES } from "../../src/limits/uploads.ts";
 import type { ErrorJson } from "../support/events.ts";
@@ -8,7 +8,7 @@ import { MODELS, VECTORS } from "../support/models.ts";
 import { waitFor } from "../support/wait.ts";
 
 const BODY_BYTES = 128 * 1024;
-/** Two of them are a quarter of the room. */
+/** Two of them are a quarter of the total. */
 const LARGE = {
   model: "uncounted-1",
   max_tokens: 10,
@@ -51,7 +51,7 @@ test("large bodies of requests that run are bounded: 429 for whoever has too man
   });
 }, 60_000);
 
-test("what is refused, asked as a quote, or repeated gives its room back", async () => {
+test("a refused request, a quote and a replay release their memory", async () => {
   await within(async (gateway) => {
     const [rich, poor] = [await gateway.customer({ usd: "100" }), await gateway.customer({ usd: "0.01" })];
     const key = { "idempotency-key": "large-prompt-1" };
@@ -76,7 +76,7 @@ function manyMessages(count: number): object[] {
   }));
 }
 
-/** Some 50 KB of text in 1,500 messages: 170 KB of memory in thirds, of 256 that an organization has. */
+/** About 50 KB of text in 1,500 messages: 170 KB of memory in thirds, of 256 that an organization has. */
 const MANY = {
   model: "uncounted-1",
   max_tokens: 10,
@@ -109,7 +109,7 @@ test.each([
   60_000,
 );
 
-test("one that becomes more than an organization's room is served alone", async () => {
+test("one that becomes larger than an organization's share is served alone", async () => {
   await within(async (gateway) => {
     const one = await gateway.customer({ usd: "100" });
     const messages = manyMessages(2_600); // 290 KB of 256

@@ -1,5 +1,6 @@
-// A database that answers and takes no writes, because it was made read-only or its disk is full: `/readyz` is off and new
-// requests get 503 at once, running streams go on and settle when there is room again, by itself (money.md §12, fault 10).
+// A database that answers and accepts no writes, because it was made read-only or its disk is full: `/readyz` is off
+// and new requests get 503 at once, running streams continue and settle when there is room again, by themselves
+// (money.md §12, fault 10).
 import { afterAll, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -27,7 +28,7 @@ interface Installation {
   url: string;
 }
 
-/** Each test has a server of its own and mostly waits for it: they wait together. */
+/** Each test has its own server and mostly waits for it, so they run concurrently. */
 async function onOneServer(run: (on: Installation) => Promise<void>): Promise<void> {
   const server = await PostgresServer.start();
   const { url } = await server.database();
@@ -56,7 +57,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 /** A refusal comes at once: what takes longer was admitted. */
 const ADMITTED_MS = 2_000;
 
-/** A gateway whose writes are taken away under traffic, and given back. */
+/** A gateway that loses the ability to write under traffic, and gets it back. */
 async function endures(url: string, take: () => Promise<void>, giveBack: () => Promise<void>): Promise<void> {
   const gateway = await ProcessGateway.start({ DATABASE_URL: url, TOLLGATE_LOG_LEVEL: "error" });
   try {
@@ -81,7 +82,7 @@ async function enduresOn(
   ];
   await untilParts(running, 5);
   await take();
-  // What finds room for its admission, between the rows of a page, may find none for its settlement: it waits.
+  // A request that fits between the rows of a page for its admission may find no room for its settlement: it waits.
   const last: Promise<Received>[] = [];
   await until(async () => {
     const asked = gateway.chat(secret, ask({ max_tokens: 1 }));
@@ -179,7 +180,7 @@ test.concurrent.skipIf(!disk.isMounted)(
   120_000,
 );
 
-/** Exit code and words of a gateway that cannot start. */
+/** Exit code and output of a gateway that cannot start. */
 async function saidByAStart(databaseUrl: string): Promise<[number, string]> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-no-start-"));
   const { code, err } = await runToEnd(PROGRAM, ["serve", "--port", "0", "--data-dir", folder], {
@@ -190,7 +191,7 @@ async function saidByAStart(databaseUrl: string): Promise<[number, string]> {
   return [code, err];
 }
 
-/** Writes the file until nothing more fits on its disk. */
+/** Writes the file until its disk is full. */
 function fillDisk(path: string): void {
   const file = openSync(path, "w");
   for (let size = 1 << 20; size >= 1; ) {

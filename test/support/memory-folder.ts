@@ -1,4 +1,4 @@
-// A folder in the machine's memory for what tests write, where there is one with room that lets programs run.
+// A folder in memory for what tests write, if the machine has one with enough room that allows execution.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { freemem } from "node:os";
@@ -13,7 +13,7 @@ const ROOM_BYTES = 8 * 1024 ** 3;
 export class MemoryFolder {
   private constructor(readonly path: string) {}
 
-  /** Null where there is none: a container's is small or lets nothing run in it, and other systems have none. */
+  /** Null if there is none: a container's is small or forbids execution, and other systems have none. */
   static make(): MemoryFolder | null {
     if (!existsSync(HOME)) return null;
     removeLeftovers(); // which take room
@@ -22,7 +22,7 @@ export class MemoryFolder {
     if (bavail * bsize < ROOM_BYTES) return null;
     const folder = new MemoryFolder(join(HOME, `tollgate-tests-${process.pid}`));
     mkdirSync(folder.path, { recursive: true });
-    chmodSync(folder.path, 0o755); // PostgreSQL runs as somebody else
+    chmodSync(folder.path, 0o755); // PostgreSQL runs as another user
     if (runsPrograms(folder.path)) return folder;
     folder.remove();
     return null;
@@ -41,7 +41,7 @@ function runsPrograms(folder: string): boolean {
   return status === 7;
 }
 
-/** Removes the folders of runs that were killed. */
+/** Removes folders of runs that were killed. */
 function removeLeftovers(): void {
   for (const name of readdirSync(HOME)) {
     const pid = NAME.exec(name)?.[1];

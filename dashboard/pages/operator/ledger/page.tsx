@@ -181,7 +181,7 @@ const INVARIANTS: Column<Invariant>[] = [
   },
 ];
 
-/** Its pages and its statement, where what is wrong can be looked at. */
+/** Links to its pages and its statement, to investigate what is wrong. */
 const Organization = ({ id, name }: { id: string; name: string | null }) => (
   <Stack gap={6} align="flex-start">
     <Link to={path.organization(id)} size="sm" className="name clamped">
