@@ -25,6 +25,7 @@ export function passFence(
   applied.delete(MOVING);
   applied.delete(MOVED);
   if (fence === undefined || fence.checksum === mover) return;
+  if (fence.name.startsWith(ABANDONED)) throw new StoreFailure("moving", LEFTOVERS);
   throw new StoreFailure("moving", `${fence.name}; ${WAY_OUT}`);
 }
 
@@ -33,6 +34,8 @@ const WAY_OUT =
 const TO = "this store is being moved to ";
 const FROM = "a store is being moved into this database, from ";
 const ABANDONED = "abandoned ";
+const LEFTOVERS =
+  "this database holds what an abandoned move left in it, so it cannot be used; drop it and create it anew, or name another empty database";
 
 // ── The old place ───────────────────────────────────────────────────────────────────────────────────────────────
 

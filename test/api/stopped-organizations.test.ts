@@ -175,6 +175,7 @@ describe.each(STORES)("on %s", (store) => {
       expect([invariant, whose]).toEqual(["I5 rows join", org]);
     const onPage = await root.app("POST /operator/ledger/audit");
     expect(onPage.accepted.map(({ org_name }) => org_name)).toEqual(history.accepted.map(() => "Test"));
+    if (store === "sqlite") await gateway.tamper("DROP TRIGGER ledger_entry_no_update");
     const first = (change: string): Promise<void> =>
       gateway.tamper(
         `UPDATE ledger_entry SET requests = requests ${change} 1 WHERE org_id = ?1 AND version = 1`,
@@ -237,7 +238,6 @@ describe.each(STORES)("on %s", (store) => {
     expect([one.json.ok, one.json.stopped, await status(victim)]).toEqual([false, [], 200]);
     await gateway.tamper("UPDATE request SET charge = charge - 1 WHERE request_id = ?1", id);
     await looks();
-    if (store === "sqlite") await gateway.tamper("DROP TRIGGER ledger_entry_no_update");
     const changed = "UPDATE ledger_entry SET at = at + ?2 WHERE org_id = ?1 AND version = 1";
     const by = (at: string): string => changed.replace("?2", at);
     await gateway.tamper(by("1"), organizationId);
