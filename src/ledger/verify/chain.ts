@@ -115,7 +115,7 @@ export class ChainVerification {
     const move = entry.kind in MOVES ? MOVES[entry.kind] : null;
     findings.equal("I2 entry kinds", {
       ...about,
-      expected: move === null ? "a kind that there is" : `${move.debit}>${move.credit}`,
+      expected: move === null ? "a known kind" : `${move.debit}>${move.credit}`,
       found: `${entry.debit}>${entry.credit}`,
     });
   }
