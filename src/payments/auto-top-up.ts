@@ -106,7 +106,7 @@ async function mayCharge(
   const nowMs = on.nowMs();
   if (!(await runsLow(on, wish))) {
     // One that was open before may be somebody's, in the midst of its charge.
-    const reason = "It was topped up already.";
+    const reason = "It was already topped up.";
     if (fresh) await on.orders.ended(order.id, { state: "expired", reason }, nowMs);
     return false;
   }
