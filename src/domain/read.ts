@@ -22,5 +22,5 @@ export function readTime(text: string, param: string): number {
 export function readFutureTime(text: string, param: string, nowMs: number): number {
   const ms = readTime(text, param);
   if (ms > nowMs) return ms;
-  throw new Refusal("invalid_request", `${param} must lie in the future.`, { param });
+  throw new Refusal("invalid_request", `${param} must be in the future.`, { param });
 }

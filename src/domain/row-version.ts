@@ -59,7 +59,7 @@ export function checkVersion(named: string, present: string): void {
 export const changedMeanwhile = (): OperatorRefusal =>
   new OperatorRefusal(
     "changed_meanwhile",
-    "Somebody else changed this after you read it, so nothing was changed now. Read it again, and send its present version if your change still holds.",
+    "Someone else changed this after you read it, so your change was not made. Read it again, and if you still want your change, send it with the current version.",
     "version",
   );
 
@@ -67,5 +67,5 @@ export const changedMeanwhile = (): OperatorRefusal =>
 export const changedAtOnce = (): OperatorRefusal =>
   new OperatorRefusal(
     "changed_meanwhile",
-    "Somebody else changed this at the same time, so nothing was changed now. Read it again, and send your change again if it still holds.",
+    "Someone else changed this at the same time, so your change was not made. Read it again, and if you still want your change, send it again.",
   );

@@ -20,8 +20,8 @@ export const unknownRecord = (noun: Noun, id: string, param: string | null): Ope
 
 /** A refusal or a replay has an id, too, and no charge. */
 export const noHoldOf = (id: string, param: string): OperatorRefusal =>
-  new OperatorRefusal("not_found", `No request ${JSON.stringify(id)} held credits.`, param);
+  new OperatorRefusal("not_found", `No request with the id ${JSON.stringify(id)} held credits.`, param);
 
 /** The same answer for what does not exist and for what belongs to somebody else (hardening.md S7). `param` as above. */
 export const notFound = (param: string | null): OperatorRefusal =>
-  new OperatorRefusal("not_found", "There is no record of this id.", param);
+  new OperatorRefusal("not_found", "There is no record with this id.", param);

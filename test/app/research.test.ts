@@ -125,7 +125,7 @@ test("a day that is over cannot be asked for", async () => {
     const refused = await researcher.try("POST /orgs/{org}/research", { org }, { ...asked, until });
     expect([refused.status, refused.json.error]).toMatchObject([
       400,
-      { code: "invalid_request", param: "until", message: "until must lie in the future." },
+      { code: "invalid_request", param: "until", message: "until must be in the future." },
     ]);
   }
 });

@@ -81,6 +81,6 @@ function roleRefusal(may: Action, whoHolds: string): OperatorRefusal {
   const roles = Object.keys(ACTIONS[may]).join(", ");
   return new OperatorRefusal(
     "role_not_permitted",
-    `Your role may not do this. It takes: ${roles}.${whoHolds}`,
+    `Your role may not do this. Roles that may: ${roles}.${whoHolds}`,
   );
 }

@@ -63,7 +63,7 @@ async function standingsOf(
   if (requireTwoFactor && !person.twoFactor)
     throw new OperatorRefusal(
       "two_factor_required",
-      "This organization asks for a second factor. Set one up in your profile.",
+      "This organization requires a second factor. Set one up in your profile.",
     );
   await on.people.seen(organizationId, person.id);
   return [membership.role, ...asOperator];
