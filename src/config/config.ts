@@ -127,7 +127,7 @@ function settingsPath({ env, cwd, flags }: ConfigInput): string | null {
   // Defaults in their place would be a gateway that nobody wanted, without a word.
   for (const other of ["tollgate.yml", "tollgate.json"])
     if (existsSync(resolve(cwd, other)))
-      throw new ConfigError([`${other}: is read by nobody; name it tollgate.yaml, or say --config ${other}`]);
+      throw new ConfigError([`${other}: is not read; rename it to tollgate.yaml, or pass --config ${other}`]);
   return null;
 }
 

@@ -57,7 +57,7 @@ export const tracing = z
         "JSON is sent over HTTP, which every collector takes where it takes protobuf; grpc is refused.",
       ),
     headers: pairs((name, value) =>
-      HEADER_NAME.test(name) && HEADER_VALUE.test(value) ? null : `has a header that is none: ${name}`,
+      HEADER_NAME.test(name) && HEADER_VALUE.test(value) ? null : `has an invalid header: ${name}`,
     ).describe("Sent with every export; write secrets as ${NAME}."),
     service_name: nonEmpty.max(255).optional().describe("tollgate, unless resource says another one."),
     resource: pairs((name) => (name === "" ? "has an attribute without a name" : null)).describe(

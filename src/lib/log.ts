@@ -24,7 +24,7 @@ const REDACTED = [
 
 /** Where the reader was away for too long. Printed as the log prints its own. */
 const missed = (lines: number): string =>
-  `{"level":40,"time":"${printTime(Date.now())}","lines":${lines},"msg":"lines of this log were lost: nobody took them"}\n`;
+  `{"level":40,"time":"${printTime(Date.now())}","lines":${lines},"msg":"lines of this log were lost: its reader was too slow"}\n`;
 
 const stderr = new LineBuffer(2, missed);
 process.once("exit", () => stderr.flushSync());

@@ -120,7 +120,7 @@ async function enduresOn(
     .split("\n")
     .map((line) => JSON.parse(line) as { level: number; msg: string });
   expect(lines.filter(({ level }) => level >= 50).map(({ msg }) => msg)).toEqual([
-    expect.stringContaining("the store is away"),
+    expect.stringContaining("the store is unavailable"),
   ]);
 }
 
@@ -169,7 +169,7 @@ test.concurrent.skipIf(!mounted)(
       fillDisk(hog);
       expect(await saidByAStart(url)).toEqual([
         1,
-        expect.stringContaining(`${new URL(url).pathname} has no space left; make room and start again`),
+        expect.stringContaining(`${new URL(url).pathname} has no space left; free some and start again`),
       ]);
       rmSync(hog);
       await endures(
